@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hengwen"
+Key = tuple[str, str]
+"""Context and English text of a message."""
 UNDATED = datetime(2026, 1, 1, tzinfo=UTC)
 """Date in the catalogue, the same each time: a catalogue that is up to date does not change."""
 PO, MO = FOLDER / "hengwen.po", FOLDER / "hengwen.mo"
@@ -122,18 +124,29 @@ def is_sentence(text: str) -> bool:
     return sum(char.isalpha() and char.isascii() for char in plain) > 3 and " " in plain.strip()
 
 
-def collected() -> dict[str, list[tuple[str, int]]]:
-    """Return the texts with their files."""
+def said(tree: ast.AST) -> Iterator[Key]:
+    """Yield the messages of ``say`` in a module."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="say"), args=[ast.Constant(value=str(text))], keywords=keywords):
+                contexts = [item.value for item in keywords if item.arg == "context"]
+                yield next((str(getattr(value, "value", "")) for value in contexts), ""), text
+
+
+def collected() -> set[Key]:
+    """Return the texts, each behind its context."""
     from hengwen.cli import app
 
-    texts: dict[str, list[tuple[str, int]]] = {text: [] for text in helps(get_command(app))}
+    texts: set[Key] = {("", text) for text in (*helps(get_command(app)), *FOREIGN)}
     for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        texts.update(said(tree))
         if path.relative_to(SOURCE).parts[0] in PYTHON_ONLY:
             continue
-        whole = list(spoken(ast.parse(path.read_text("utf-8"))))
+        whole = list(spoken(tree))
         for text in whole:
             if is_sentence(text) and not any(text != other and text in other for other in whole):
-                texts.setdefault(text, []).append((str(path.relative_to(ROOT)), 0))
+                texts.add(("", text))
     return texts
 
 
@@ -149,11 +162,11 @@ def main() -> None:
         creation_date=UNDATED,
         revision_date=UNDATED,
     )
-    translations = {str(message.id): str(message.string) for message in old if message.id}
-    for text, places in sorted(collected().items()):
-        new.add(text, translations.get(text, ""), locations=places)
-    for text in FOREIGN:
-        new.add(text, translations.get(text, ""))
+    translations = {
+        (message.context or "", str(message.id)): str(message.string) for message in old if message.id
+    }
+    for context, text in sorted(collected()):
+        new.add(text, translations.get((context, text), ""), context=context or None)
     with PO.open("wb") as file:
         write_po(file, new, width=0, no_location=True, omit_header=False)
     with MO.open("wb") as file:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hengwen.documents.blocks import Bar, Bounds, Cell, Column, Table
 from hengwen.stats.power import MIN_UNITS
 from hengwen.text.catalogue import MAX_LENGTH, bilingual
-from hengwen.text.language import NO_TEXT, NOTED, Bilingual
+from hengwen.text.language import NO_TEXT, NOTED, Bilingual, say
 from hengwen.text.numbers import (
     MAX_REASON,
     NOTHING,
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 MIN_DECIMALS = 2
 """Least decimals of a difference, which is smaller than the means."""
-SCORE = Column(key="score", head=Bilingual("分数", "score"))
-PROMPTS = Column(key="prompts", head=Bilingual("题数", "prompts"), align="right")
+SCORE = Column(key="score", head=say("score"))
+PROMPTS = Column(key="prompts", head=say("prompts", context="cells"), align="right")
 P = Column(key="p", head="p", align="right")
 
 
@@ -133,7 +133,7 @@ def p_cell(p: float | None, p_adjusted: float | None = None, *, correction: str 
         return Cell(text=NOTHING, values={"": None, "raw": None})
     text: Text = p_number(p if p_adjusted is None else p_adjusted)
     if p_adjusted is None:
-        text = NOTED.format(text, Bilingual("未校正", "not corrected"))
+        text = NOTED.format(text, say("not corrected"))
     elif correction:
         text = NOTED.format(text, correction)
     return Cell(text=text, values={"": p_adjusted, "raw": p})
@@ -142,10 +142,10 @@ def p_cell(p: float | None, p_adjusted: float | None = None, *, correction: str 
 def family_text(tests: int) -> Bilingual:
     """Return for how many tests together a p-value is corrected; 0 if there were too few prompts."""
     if not tests:
-        return Bilingual("题太少，不作检验", "too few prompts to test")
+        return say("too few prompts to test")
     if tests == 1:
-        return Bilingual("只有这一次检验", "the only test")
-    return Bilingual(f"按 {tests} 次检验校正", f"corrected for {tests} tests")
+        return say("the only test")
+    return say("corrected for {tests} tests", tests=tests)
 
 
 def percent_cell(share: float | None) -> Cell:
@@ -167,7 +167,9 @@ def prompts_short(prompts: int, clusters: int) -> Text:
     """Return the number of prompts for a cell, and of clusters where several prompts form one."""
     if prompts == clusters:
         return str(prompts)
-    return Bilingual(f"{prompts}（{clusters} 组）", f"{prompts} in {plural(clusters, 'cluster')}")
+    return say(
+        "{prompts} in {clusters}", prompts=prompts, clusters=plural(clusters, "cluster"), clusters2=clusters
+    )
 
 
 def verdict_cell(text: Text, value: str, tone: Tone) -> Cell:
@@ -179,44 +181,40 @@ def detectable_text(value: float | None, decimals: int, clusters: int, prompts: 
     """Return the smallest difference that would usually be detected, or why it is not known."""
     if value is not None:
         # the variance of few clusters is usually estimated too small
-        least = Bilingual("至少", "at least ") if clusters < prompts else NO_TEXT
-        text = Bilingual("可检出的最小差别{}约 {}", "smallest detectable difference {}about {}")
+        least = say("at least ") if clusters < prompts else NO_TEXT
+        text = say("smallest detectable difference {}about {}")
         return text.format(least, number(value, decimals))
     if clusters < MIN_UNITS:
-        return Bilingual(
-            f"互相独立的题目不足 {MIN_UNITS} 个，估计不出能看出多大的差别",
-            f"fewer than {MIN_UNITS} independent prompts, "
-            "too few to estimate the smallest detectable difference",
+        return say(
+            "fewer than {min_units} independent prompts, too few to estimate the smallest detectable "
+            "difference",
+            min_units=MIN_UNITS,
         )
-    return Bilingual(
-        "由这些差别估计不出能看出多大的差别",
-        "the smallest detectable difference cannot be estimated from these differences",
-    )
+    return say("the smallest detectable difference cannot be estimated from these differences")
 
 
-CANNOT_TELL = Bilingual("无法判断", "cannot be told")
+CANNOT_TELL = say("cannot be told")
 """Verdict of a score by which no difference could have been seen."""
 
 
 def cannot_tell_text(clusters: int, *, all_differ: bool = False) -> Bilingual:
     """Return the verdict of a score by which no difference could have been seen, with the reason."""
     if clusters < MIN_UNITS or all_differ:
-        return NOTED.format(CANNOT_TELL, Bilingual("题目太少", "too few prompts"))
-    return NOTED.format(CANNOT_TELL, Bilingual("得分不同的题目太少", "too few prompts differ"))
+        return NOTED.format(CANNOT_TELL, say("too few prompts"))
+    return NOTED.format(CANNOT_TELL, say("too few prompts differ"))
 
 
 def too_few_text(needed: int) -> Bilingual:
     """Return how many independent prompts a test needs."""
-    return Bilingual(
-        f"至少需要 {needed} 个互相独立的题目才可能显著",
-        f"at least {needed} independent prompts are needed for any result to be significant",
+    return say(
+        "at least {needed} independent prompts are needed for any result to be significant", needed=needed
     )
 
 
 def left_out_prompts_text(n: int) -> Bilingual:
     """Return how many prompts differ between two runs and are left out."""
     subject, verb = ("1 prompt that differs", "is") if n == 1 else (f"{n} prompts that differ", "are")
-    return Bilingual(f"两次运行中内容不同的 {n} 个题目已略去", f"{subject} between the runs {verb} left out")
+    return say("{subject} between the runs {verb} left out", subject=subject, verb=verb, n=n)
 
 
 def fields(item: object, *names: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents.blocks import Cell, Document, Table
 from hengwen.documents.cells import left, right, thousands_cell
 from hengwen.runs.estimate_plan import BatchEstimate
-from hengwen.text.language import Bilingual
+from hengwen.text.language import Bilingual, say
 from hengwen.text.numbers import count, counted, number
 
 if TYPE_CHECKING:
@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from hengwen.engine.budget import Bill
     from hengwen.runs.estimate_plan import CostEstimate
 
-_ROLES = {"judge": Bilingual("评审", "judge"), "subject": Bilingual("被测模型", "subject")}
-_UNKNOWN_COST = Bilingual(
-    "费用未知：计划没有写价格，也没有 --price 输入价,输出价",
-    "unknown cost: neither the plan nor --price IN,OUT states a price",
-)
+_ROLES = {"judge": say("judge"), "subject": say("subject")}
+_UNKNOWN_COST = say("unknown cost: neither the plan nor --price IN,OUT states a price")
 
 
 def dry_run_document(estimates: Sequence[CostEstimate]) -> Document:
@@ -44,9 +41,9 @@ def dry_run_document(estimates: Sequence[CostEstimate]) -> Document:
         rows=tuple(tuple(_cells(estimate)[i] for i in kept) for estimate in estimates),
         notes=_notes(estimates),
     )
-    title = Bilingual("不需要调用", "no calls needed")
+    title = say("no calls needed")
     if calls:
-        title = Bilingual(f"需要 {count(calls)} 次调用", f"{counted(calls, 'call')} needed")
+        title = say("{calls} needed", calls=counted(calls, "call"), calls2=count(calls))
     return Document(
         kind="dry-run",
         title=title,
@@ -74,7 +71,7 @@ def _cost_text(estimate: CostEstimate) -> str:
 def _notes(estimates: Sequence[CostEstimate]) -> tuple[Bilingual, ...]:
     listed = sorted({estimate.price.source for estimate in estimates if estimate.price} - {"plan", "--price"})
     notes = [_UNKNOWN_COST] if any(estimate.cost is None for estimate in estimates) else []
-    notes += [Bilingual(f"价格：{day} 的价目表", f"prices: as listed on {day}") for day in listed]
+    notes += [say("prices: as listed on {day}", day=day) for day in listed]
     return tuple(notes)
 
 
@@ -85,7 +82,7 @@ def bill_text(bill: Bill) -> Bilingual:
     costs = " + ".join(f"{number(cost, 4)} {name}".rstrip() for name, cost in sorted(bill.costs.items()))
     seconds = number(bill.seconds, 1)
     if not usage.calls:
-        return Bilingual(f"没有付费调用；{seconds} 秒", f"no paid calls; {seconds} s")
+        return say("no paid calls; {seconds} s", seconds=seconds)
     zh, en = f"约 {costs}", f"about {costs}"
     if bill.has_unpriced_calls:
         zh = f"{zh}，另有调用价格未知" if costs else "费用未知"

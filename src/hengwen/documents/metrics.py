@@ -20,7 +20,7 @@ from hengwen.documents.cells import (
     thousands_cell,
 )
 from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS, METRICS
-from hengwen.text.language import Bilingual
+from hengwen.text.language import Bilingual, say
 from hengwen.text.numbers import NOTHING, count, p_number, plural
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from hengwen.runs.score_corpus import CorpusFileResult
 
 TEST_NAMES = {
-    "ar": Bilingual("近似随机化检验", "approximate randomization"),
-    "bs": Bilingual("配对自助法", "paired bootstrap"),
+    "ar": say("approximate randomization"),
+    "bs": say("paired bootstrap"),
 }
 _COLUMNS = (
     SCORE,
@@ -63,7 +63,7 @@ def corpus_document(result: CorpusFileResult) -> Document:
             *(f"{score.name}: {score.signature}" for score in result.scores),
         ),
     )
-    title = Bilingual("与参考文本的重合", "overlap with the references")
+    title = say("overlap with the references")
     return Document(kind="corpus", title=title, blocks=(table,), record=record)
 
 
@@ -98,10 +98,12 @@ def _baseline_cells(baseline: CorpusScore, comparison: SystemComparison) -> tupl
 def _test_words(comparison: SystemComparison) -> Bilingual:
     """Return the settings of a test."""
     trials, test = count(comparison.trials), TEST_NAMES[comparison.test]
-    return Bilingual(
-        f"p：{test.zh}，{trials} 次，种子 {comparison.seed}，{comparison.n} 个文本；未按指标数校正",
-        f"p: {test.en}, {trials} trials, seed {comparison.seed}, n={comparison.n}; not corrected for the "
-        "number of metrics",
+    return say(
+        "p: {test}, {trials} trials, seed {seed}, n={n}; not corrected for the number of metrics",
+        test=test,
+        trials=trials,
+        seed=comparison.seed,
+        n=comparison.n,
     )
 
 
@@ -126,7 +128,7 @@ def sequence_document(summary: SequenceSummary) -> Document:
     )
     return Document(
         kind="sequence",
-        title=Bilingual(f"{summary.n} 个分数的序列", f"a sequence of {plural(summary.n, 'score')}"),
-        blocks=(*sentences, Details(title=Bilingual("数值", "numbers"), blocks=(table,), is_open=False)),
+        title=say("a sequence of {scores}", scores=plural(summary.n, "score"), n=summary.n),
+        blocks=(*sentences, Details(title=say("numbers"), blocks=(table,), is_open=False)),
         record={"schema": 1, **asdict(summary)},
     )

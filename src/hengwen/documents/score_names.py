@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hengwen.documents.blocks import Verdict
 from hengwen.results.decide import rewards_of
 from hengwen.score_id import FINAL, LEVEL
-from hengwen.text.language import COLON, NOTED, Bilingual, both
+from hengwen.text.language import COLON, NOTED, Bilingual, both, say
 from hengwen.text.numbers import interval, minus, number, signed
 
 if TYPE_CHECKING:
@@ -19,22 +19,21 @@ if TYPE_CHECKING:
     from hengwen.results.aggregate import Summary
 
 _KNOWN: Mapping[str, Bilingual] = {
-    "lyric.total": Bilingual("歌词格式", "lyric form"),
-    "distinct_1": Bilingual("用字多样", "variety of words"),
-    "distinct_1.checkpoint": Bilingual("用字多样", "variety of words"),
-    "distinct_2": Bilingual("用词多样", "variety of wording"),
-    "distinct_2.checkpoint": Bilingual("用词多样", "variety of wording"),
-    "lyric_craft": Bilingual("歌词文笔", "lyric craft"),
-    "persona_generic": Bilingual("人设一致", "character"),
-    "relevance": Bilingual("切题", "relevance"),
-    "muice_live": Bilingual("人设回应", "reply in character"),
-    "muice_new_topic": Bilingual("主动开场", "opening in character"),
+    "lyric.total": say("lyric form"),
+    "distinct_1": say("variety of words"),
+    "distinct_1.checkpoint": say("variety of words"),
+    "distinct_2": say("variety of wording"),
+    "distinct_2.checkpoint": say("variety of wording"),
+    "lyric_craft": say("lyric craft"),
+    "persona_generic": say("character"),
+    "relevance": say("relevance"),
+    "muice_live": say("reply in character"),
+    "muice_new_topic": say("opening in character"),
 }
 """Names of the scorers and rubrics that come with Hengwen; others are called as their plan calls them."""
-_OF_REWARDS = Bilingual(
-    "模型按它训练；它升高只说明训练有效，回答是否更好，要看没有参与训练的分数。",
-    "the model was trained on it. Its rise shows that the training works; whether the answers are better is "
-    "told by scores that were no reward.",
+_OF_REWARDS = say(
+    "the model was trained on it. Its rise shows that the training works; whether the answers "
+    "are better is told by scores that were no reward."
 )
 
 
@@ -74,7 +73,7 @@ def reward_verdicts(names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
     for name in names.values():
         if name.is_reward:
             sentence = COLON.join([name.words, _OF_REWARDS])
-            yield Verdict(tone="open", subject=Bilingual("奖励", "Reward"), sentence=sentence)
+            yield Verdict(tone="open", subject=say("Reward"), sentence=sentence)
 
 
 def verdicts_on_rewards(rewards: Iterable[str]) -> tuple[Verdict, ...]:
@@ -84,7 +83,7 @@ def verdicts_on_rewards(rewards: Iterable[str]) -> tuple[Verdict, ...]:
 
 
 def _as_reward(name: ScoreName) -> ScoreName:
-    return name._replace(words=NOTED.format(name.words, Bilingual("奖励", "reward")), is_reward=True)
+    return name._replace(words=NOTED.format(name.words, say("reward")), is_reward=True)
 
 
 def _name(name: str) -> ScoreName:

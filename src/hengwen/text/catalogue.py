@@ -17,12 +17,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hengwen.text.language import Bilingual
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.text.language import Language
+    from hengwen.text.language import Bilingual, Language
 
 FOLDER = Path(__file__).parent / "locale" / "zh" / "LC_MESSAGES"
 _MARKS = {": ": ": ", "; ": "; ", ", got ": "，现在是 ", ", ": ", "}
@@ -60,7 +58,14 @@ def localized(text: str, language: Language | None = None) -> str:
 
 def bilingual(text: str) -> Bilingual:
     """Return a message, such as that of a failure, in both languages."""
+    from hengwen.text.language import Bilingual
+
     return Bilingual(localized(text, "zh"), text)
+
+
+def chinese(english: str, context: str = "") -> str:
+    """Return the Chinese text of a message; a message without one stays English."""
+    return _texts().get(f"{context}\x04{english}" if context else english) or english
 
 
 @lru_cache(maxsize=4096)

@@ -1,53 +1,90 @@
-"""The two languages, and a text in both."""
+"""The two languages, and messages in both: English stands in the code, Chinese in the catalogue."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, cast, get_args
+
+from hengwen.text.catalogue import chinese
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 Language = Literal["zh", "en"]
 
 
-class Bilingual(NamedTuple):
-    """A text in Chinese and in English, which is joined and filled in like a ``str``.
+@dataclass(frozen=True, slots=True, eq=False)
+class Bilingual:
+    """A message whose language is chosen by who prints it; it is joined and filled in like a ``str``.
 
     Examples:
-        >>> COLON.join([Bilingual("分数", "score"), "7"])
-        Bilingual(zh='分数：7', en='score: 7')
-        >>> NOTED.format("7", Bilingual("最高", "highest"))
-        Bilingual(zh='7（最高）', en='7 (highest)')
+        >>> COLON.join([say("score"), "7"]).in_language("zh")
+        '分数：7'
+        >>> say("{mean} of {prompts}", mean=7, prompts=12).in_language("en")
+        '7 of 12'
     """
 
-    zh: str
-    en: str
+    chinese: str | None
+    """The Chinese text, for texts of users; None for a message of the catalogue."""
+    english: str
+    context: str = field(default="", kw_only=True)
+    """What tells messages of the same English apart in the catalogue."""
+    values: tuple[tuple[str, object], ...] = field(default=(), kw_only=True)
+    """Values of the fields by name, or by position where the name is empty."""
 
     def in_language(self, language: Language) -> str:
-        """Return the text in one language."""
-        return self.zh if language == "zh" else self.en
+        """Return the text in one language, its values too."""
+        text = self.english
+        if language == "zh":
+            text = chinese(self.english, self.context) if self.chinese is None else self.chinese
+        if not self.values:
+            return text
+        values = [
+            (name, value.in_language(language) if isinstance(value, Bilingual) else value)
+            for name, value in self.values
+        ]
+        positional = (value for name, value in values if not name)
+        return text.format(*positional, **{name: value for name, value in values if name})
+
+    @property
+    def zh(self) -> str:
+        """The text in Chinese."""
+        return self.in_language("zh")
+
+    @property
+    def en(self) -> str:
+        """The text in English."""
+        return self.in_language("en")
 
     def join(self, texts: Iterable[str | Bilingual]) -> Bilingual:
         """Return texts with this one between them."""
-        parts = [both(text) for text in texts]
-        return Bilingual(self.zh.join(part.zh for part in parts), self.en.join(part.en for part in parts))
+        values = tuple(("", text) for text in texts)
+        fields = ["{}"] * len(values)
+        return Bilingual(self.zh.join(fields), self.en.join(fields), values=values)
 
     def format(self, *values: object, **named: object) -> Bilingual:
         """Return the text with values in its fields, each in the language of the text if it has two."""
-
-        def filled(language: Language) -> str:
-            def word(value: object) -> object:
-                return value.in_language(language) if isinstance(value, Bilingual) else value
-
-            fields = {name: word(value) for name, value in named.items()}
-            return self.in_language(language).format(*map(word, values), **fields)
-
-        return Bilingual(filled("zh"), filled("en"))
+        filled = (*(("", value) for value in values), *named.items())
+        return Bilingual(self.chinese, self.english, context=self.context, values=(*self.values, *filled))
 
     @property
     def capitalized(self) -> Bilingual:
         """The text as it begins a line: in English with a capital."""
         return Bilingual(self.zh, self.en[:1].upper() + self.en[1:])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self.zh, self.en))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bilingual | tuple) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self.en)
+
+
+def say(english: str, /, *, context: str = "", **values: object) -> Bilingual:
+    """Return a message of the catalogue with its values."""
+    return Bilingual(None, english, context=context, values=tuple(values.items()))
 
 
 NO_TEXT = Bilingual("", "")

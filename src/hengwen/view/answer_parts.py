@@ -16,7 +16,7 @@ from hengwen.documents.cells import right
 from hengwen.documents.score_names import score_names
 from hengwen.plans.endpoints import listed_price
 from hengwen.records import Score
-from hengwen.text.language import COLON, MIDDLE_DOT, NOTED, SPACE, Bilingual, both
+from hengwen.text.language import COLON, MIDDLE_DOT, NOTED, SPACE, Bilingual, both, say
 from hengwen.text.numbers import NOTHING, decimals_for, minus, number, plural, signed_difference
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hengwen.records import Attempt, Kind, Outcome, Run
     from hengwen.score_id import ScoreId
 
-ANSWER = Bilingual("回答", "Answer")
+ANSWER = say("Answer")
 
 _ATTEMPTS = {"repair": "repair", "fresh": "asked again"}
 """Calls of a verdict that is not in the first reply."""
@@ -36,7 +36,7 @@ def title_of(score: ScoreId, outcome: Outcome) -> Bilingual:
     """Return the value of a score in a sentence."""
     name = score_names([score.address])[score.address].words
     if not isinstance(outcome, Score):
-        return COLON.join([name, NOTED.format(Bilingual("没有分数", "no score"), outcome.status)])
+        return COLON.join([name, NOTED.format(say("no score"), outcome.status)])
     return COLON.join([name, value_text(outcome)])
 
 
@@ -47,7 +47,7 @@ def value_text(outcome: Outcome) -> Bilingual:
     value = number(outcome.value, decimals_for(outcome.scale, [outcome.value]))
     if outcome.scale is None:
         return both(value)
-    return Bilingual(" / ", " of ").join([value, f"{outcome.scale.high:g}"])
+    return say(" of ").join([value, f"{outcome.scale.high:g}"])
 
 
 def side_by_side(before: AnswerRecord, after: AnswerRecord, score: ScoreId) -> AnswerPair:
@@ -92,10 +92,10 @@ def score_table(key: str, record: AnswerRecord, other: AnswerRecord | None, *kin
     return Table(
         key=key,
         columns=(
-            Column(key="score", head=Bilingual("分数", "score"), is_whole=True),
+            Column(key="score", head=say("score"), is_whole=True),
             right("value", "值", "value"),
             Column(key="change", head=f"− {other.checkpoint}" if other else "", align="right"),
-            Column(key="reason", head=Bilingual("怎样算出、为什么", "how and why")),
+            Column(key="reason", head=say("how and why")),
         ),
         rows=tuple(rows),
     )
@@ -141,9 +141,12 @@ def call_facts(call: Attempt, endpoints: Sequence[str]) -> Bilingual:
         f" · {price.cost(usage):.6f} {price.currency}" if len(prices) == 1 and (price := prices.pop()) else ""
     )
     tokens = f"{usage.input_tokens} + {usage.output_tokens}"
-    facts = Bilingual(
-        f"第 {call.attempt_no} 次 · {tokens} 个词元 · {call.latency:.1f} 秒{cost}",
-        f"attempt {call.attempt_no} · {tokens} tokens · {call.latency:.1f} s{cost}",
+    facts = say(
+        "attempt {attempt_no} · {tokens} tokens · {latency:.1f} s{cost}",
+        attempt_no=call.attempt_no,
+        tokens=tokens,
+        latency=call.latency,
+        cost=cost,
     )
     return MIDDLE_DOT.join([call.model or "–", call.status, facts])
 
@@ -161,7 +164,10 @@ def course(records: Iterable[AnswerRecord], names: Mapping[str, str], score: Sco
     for x, (run_id, name) in enumerate(names.items()):
         own = values[run_id]
         mean = fsum(own) / len(own) if own else None
-        text, answers = number(mean, decimals), Bilingual(f"{len(own)} 个回答", plural(len(own), "answer"))
+        text, answers = (
+            number(mean, decimals),
+            say("{answers}", answers=plural(len(own), "answer"), own=len(own)),
+        )
         hint = COLON.join([name, NOTED.format(text, answers)])
         points.append(Point(x=float(x), label=name, value=mean, text=text, hint=hint))
     words = score_names([score.address])[score.address].words

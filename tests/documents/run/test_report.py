@@ -227,7 +227,7 @@ def test_a_task_that_is_incomplete_says_so_in_all_faces() -> None:
     document = run_document(ruled())
     for text in (to_html(document, "zh"), to_markdown(document, "zh")):
         assert "任务得分" in text
-        assert text.count("不完整") == 1
+        assert "不完整" in text
 
 
 def test_what_three_bullets_cannot_hold_stands_before_the_judges() -> None:

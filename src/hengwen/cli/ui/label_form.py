@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hengwen.labels.file import RATER, LabelFile
-from hengwen.text.language import Bilingual
+from hengwen.text.language import Bilingual, say
 from hengwen.text.numbers import plural
 from hengwen.text.safety import one_line, same_text, strip_controls
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from hengwen.text.language import Language
 
 COMMANDS = {
-    "s": Bilingual("跳过", "skip"),
-    "u": Bilingual("撤销", "undo"),
-    "?": Bilingual("说明", "help"),
-    "q": Bilingual("退出", "quit"),
+    "s": say("skip"),
+    "u": say("undo"),
+    "?": say("help"),
+    "q": say("quit"),
 }
 PANEL_FRAME = 4
 """Number of columns that the frame of a panel takes."""
@@ -240,7 +240,7 @@ def ask_rater(name: str | None, language: Language) -> str:
             user = getpass.getuser()
         except (KeyError, OSError, ImportError):
             user = "rater"
-        prompt = Bilingual("标注者", "rater").in_language(language)
+        prompt = say("rater").in_language(language)
         entry = _read(f"{prompt} [{user}]: ", normalize=False)
         if entry is None:
             raise typer.Exit

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.cli.ui.messages import print_error, print_info
 from hengwen.cli.ui.options import choose_language
-from hengwen.text.language import Bilingual
+from hengwen.text.language import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,9 +26,9 @@ def progress_bar(*, quiet: bool, checkpoints: int = 1) -> Iterator[Callable[[str
     if not sys.stderr.isatty():
         yield ProgressTicker()
         return
-    with _bar(Bilingual(" 回答/秒", " answers/s").in_language(choose_language(None))) as bar:
+    with _bar(say(" answers/s").in_language(choose_language(None))) as bar:
         whole = (
-            bar.add_task(Bilingual("全部", "all").in_language(choose_language(None)), total=None)
+            bar.add_task(say("all").in_language(choose_language(None)), total=None)
             if checkpoints > 1
             else None
         )

@@ -12,7 +12,7 @@ from hengwen.documents.blocks import Cell, Chart, Column, Details, Point, Senten
 from hengwen.documents.cells import count_cell, left, number_cell, right, table_of
 from hengwen.results.answers_to_read import disagreements
 from hengwen.stats.difference_interval import average_ranks
-from hengwen.text.language import Bilingual
+from hengwen.text.language import Bilingual, say
 from hengwen.text.numbers import count, interval, minus, number, signed
 
 if TYPE_CHECKING:
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 5
 """Number of answers that are shown for two scores."""
-NOTE = Bilingual(
-    "位次：0 为两项分数都有的回答中最差，1 为最好；差为后一项减前一项。",
-    "Place: 0 is the worst of the answers that have both scores, 1 the best; the difference is the second "
-    "minus the first.",
+NOTE = say(
+    "Place: 0 is the worst of the answers that have both scores, 1 the best; the difference is "
+    "the second minus the first."
 )
 
 
@@ -119,9 +118,7 @@ def _scatter(
     yield Sentence(text=text)
     yield Chart(
         key=f"{key}/scatter",
-        title=Bilingual(
-            f"{pair[1].name}（纵）；点越大，回答越多", f"{pair[1].name} (y); a larger dot: more answers"
-        ),
+        title=say("{name} (y); a larger dot: more answers", name=pair[1].name),
         series=(
             Series(
                 name="",
@@ -138,11 +135,10 @@ def _title(
     pair: tuple[ScoreSummaries, ScoreSummaries], differing: int, total: int, by_place: bool
 ) -> Bilingual:
     if by_place:
-        return Bilingual(
-            f"{pair[1].name} 与 {pair[0].name} 分歧最大的回答",
-            f"Where {pair[1].name} and {pair[0].name} disagree most",
-        )
-    return Bilingual(
-        f"{pair[1].name} 与人分歧最大的回答：{count(total)} 条中 {count(differing)} 条不同",
-        f"Where {pair[1].name} and people disagree most: {count(differing)} of {count(total)} answers",
+        return say("Where {name} and {name2} disagree most", name=pair[1].name, name2=pair[0].name)
+    return say(
+        "Where {name} and people disagree most: {differing} of {total} answers",
+        name=pair[1].name,
+        differing=count(differing),
+        total=count(total),
     )

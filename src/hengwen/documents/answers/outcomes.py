@@ -9,7 +9,7 @@ from hengwen.documents.answers.blocks import AnswerOutcome
 from hengwen.objective.detectors import MARK_WORDS
 from hengwen.records import Score, digest
 from hengwen.text.catalogue import bilingual, localized
-from hengwen.text.language import MIDDLE_DOT, Bilingual
+from hengwen.text.language import MIDDLE_DOT, Bilingual, say
 from hengwen.text.numbers import count, decimals_for, minus, number, plural, signed
 from hengwen.text.safety import shorten, strip_controls
 
@@ -30,12 +30,12 @@ INPUT_LIMIT = 2000
 REASON_LIMIT = 600
 """Maximum number of characters of a reason that are shown."""
 _LYRIC_PARTS: Mapping[str, Bilingual | None] = {
-    "phase1": Bilingual("整体相似", "whole text"),
-    "phase2_1": Bilingual("乐段", "sections"),
-    "phase2_2": Bilingual("行数", "line counts"),
-    "phase3": Bilingual("每行字数", "line lengths"),
-    "phase4": Bilingual("押韵", "rhymes"),
-    "bonus": Bilingual("押韵加分", "rhyme bonus"),
+    "phase1": say("whole text"),
+    "phase2_1": say("sections"),
+    "phase2_2": say("line counts"),
+    "phase3": say("line lengths"),
+    "phase4": say("rhymes"),
+    "bonus": say("rhyme bonus"),
     "base": None,
 }
 """Parts of a lyric score that add up to its total; the base is the sum of the phases."""
@@ -125,19 +125,21 @@ def summary_text(
     worse = sum(item.merit < 0 for item in changes)
     better = sum(item.merit > 0 for item in changes)
     mean = minus(signed(sum(item.change for item in changes) / len(changes), decimals))
-    text = Bilingual(
-        f"同一题目前后相比，{count(worse)} 题变差，{count(better)} 题变好，平均 {mean}。",
-        f"On the same prompt: {count(worse)} got worse, {count(better)} got better, {mean} in the mean.",
+    text = say(
+        "On the same prompt: {worse} got worse, {better} got better, {mean} in the mean.",
+        worse=count(worse),
+        better=count(better),
+        mean=mean,
     )
     lost = [
-        Bilingual("{} {}", "{} lost {}").format(name, number(-merit, decimals))
+        say("{} lost {}").format(name, number(-merit, decimals))
         for name, merit in parts
         if -merit >= 0.5 * 10.0**-decimals
     ]
     if not (worse and lost and sum(item.merit for item in changes) < 0):
         return text
-    losses = Bilingual("、", " and ").join(lost[:2])
-    return Bilingual("{}失分最多：{}。", "{} Most of it: {}.").format(text, losses)
+    losses = say(" and ").join(lost[:2])
+    return say("{} Most of it: {}.").format(text, losses)
 
 
 def lyric_faults(sections: Sequence[SectionPair], side: int) -> Bilingual:
@@ -150,11 +152,11 @@ def lyric_faults(sections: Sequence[SectionPair], side: int) -> Bilingual:
     missing = sum(1 for line in due if line is None)
     extra = sum(1 for row, line in lines if row.length is None and line is not None)
     faults = [
-        Bilingual(f"{len(due)} 行中 {wrong} 行字数不对", f"{wrong} of {len(due)} lines of wrong length"),
-        Bilingual(f"{rhymes} 处韵脚缺 {unrhymed} 处", f"{unrhymed} of {rhymes} rhymes missing"),
+        say("{wrong} of {due} lines of wrong length", wrong=wrong, due=len(due)),
+        say("{unrhymed} of {rhymes} rhymes missing", unrhymed=unrhymed, rhymes=rhymes),
     ]
     if missing:
-        faults.append(Bilingual(f"缺 {missing} 行", f"{plural(missing, 'line')} missing"))
+        faults.append(say("{lines} missing", lines=plural(missing, "line"), missing=missing))
     if extra:
-        faults.append(Bilingual(f"多 {extra} 行", f"{plural(extra, 'line')} too many"))
+        faults.append(say("{lines} too many", lines=plural(extra, "line"), extra=extra))
     return MIDDLE_DOT.join(faults)

@@ -27,7 +27,7 @@ from hengwen.objective.lyrics.side_by_side import side_by_side
 from hengwen.records import Score
 from hengwen.results.answers_to_read import part_changes, prompt_changes
 from hengwen.score_id import LEVEL
-from hengwen.text.language import COLON, MIDDLE_DOT, SPACE, Bilingual
+from hengwen.text.language import COLON, MIDDLE_DOT, SPACE, Bilingual, say
 from hengwen.text.numbers import count, minus, number, plural, signed
 from hengwen.text.safety import one_line
 
@@ -93,9 +93,11 @@ class WorsePrompts:
             content.append(pairs.block(f"{key}/prompts", "worse", worse, texts, has_fallen))
         if better:
             largest = minus(signed(better[0].change, decimals))
-            heading = Bilingual(
-                f"变好的：{count(len(better))} 题，最多 {largest}",
-                f"What got better: {plural(len(better), 'prompt')}, up to {largest}",
+            heading = say(
+                "What got better: {prompts}, up to {largest}",
+                prompts=plural(len(better), "prompt"),
+                largest=largest,
+                better=count(len(better)),
             )
             gains = pairs.block(f"{key}/gains", "better", better, 0, False)
             content.append(Details(title=heading, blocks=(gains,), is_open=False))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from markupsafe import Markup, escape
 
 from hengwen.documents.render.words import EMPTY_ANSWER
-from hengwen.text.language import COLON, COMMA, SEMICOLON, Bilingual, in_language
+from hengwen.text.language import COLON, COMMA, SEMICOLON, Bilingual, in_language, say
 from hengwen.text.numbers import NOTHING, count, counted, number
 from hengwen.text.safety import one_line, strip_controls
 
@@ -28,17 +28,17 @@ SHOWN_ANSWERS = 6
 SHOWN_PROMPTS = 3
 """Number of prompts that a terminal and Markdown show."""
 HAN = re.compile("[\u4e00-\u9fff]")
-PROMPT = Bilingual("题目", "prompt")
-CHANGE = Bilingual("变化", "change")
-LOST_ON = {"worse": Bilingual("失分在", "lost on"), "better": Bilingual("得分在", "gained on")}
+PROMPT = say("prompt")
+CHANGE = say("change")
+LOST_ON = {"worse": say("lost on"), "better": say("gained on")}
 _LEFT_OUT = {
-    "numbers": Bilingual("未含回答正文", "texts are left out"),
-    "excerpts": Bilingual("只有各条回答的开头", "only the first words of each answer are here"),
+    "numbers": say("texts are left out"),
+    "excerpts": say("only the first words of each answer are here"),
 }
 COLUMNS = {
-    "checkpoint": Bilingual("检查点", "checkpoint"),
-    "prompt": Bilingual("题目 · 第几次", "prompt · answer"),
-    "status": Bilingual("状态", "status"),
+    "checkpoint": say("checkpoint"),
+    "prompt": say("prompt · answer"),
+    "status": say("status"),
 }
 
 
@@ -60,9 +60,9 @@ def lyric_sections(pair: AnswerPair) -> Iterator[LyricSection]:
         content = (section.lines, section.is_wanted)
         remark = None
         if texts[0] == texts[1] and any(text is not None for text in texts[0]):
-            remark = Bilingual(f"两边相同，{len(texts[0])} 行", f"the same in both, {len(texts[0])} lines")
+            remark = say("the same in both, {texts} lines", texts=len(texts[0]))
         elif content in earlier:
-            remark = Bilingual(f"两边都同第 {earlier[content]} 段", f"both as in section {earlier[content]}")
+            remark = say("both as in section {earlier}", earlier=earlier[content])
         earlier.setdefault(content, i)
         yield LyricSection(i, section, remark)
 
@@ -166,14 +166,12 @@ def omitted_answers(table: AnswerTable) -> Bilingual | None:
     texts = []
     if table.omitted:
         n = count(table.omitted)
-        texts.append(
-            Bilingual(f"另有 {n} 条分数较高的回答未列出", f"{n} answers with higher scores are left out")
-        )
+        texts.append(say("{n} answers with higher scores are left out", n=n))
     if table.size in _LEFT_OUT:
         texts.append(_LEFT_OUT[table.size])
     if not texts:
         return None
-    return Bilingual("{}。完整内容：", "{}. All of it: ").format(SEMICOLON.join(texts))
+    return say("{}. All of it: ").format(SEMICOLON.join(texts))
 
 
 def rest_words(block: AnswerPairs, rest: int) -> Bilingual:
@@ -185,23 +183,21 @@ def rest_words(block: AnswerPairs, rest: int) -> Bilingual:
 
 def worst_words(block: AnswerPairs) -> Bilingual:
     """Return the title of the prompts that changed most."""
-    tone = Bilingual("变差", "worst") if block.tone == "worse" else Bilingual("变好", "best")
-    title = Bilingual("{0}{1}最多的题", "{1} prompts of {0}").format(block.score, tone)
+    tone = say("worst") if block.tone == "worse" else say("best")
+    title = say("{1} prompts of {0}").format(block.score, tone)
     return COMMA.join([title, f"{block.before} → {block.after}"])
 
 
 def rest_answers(rest: int) -> Bilingual:
     """Return how many more answers there are than are shown, and where they are."""
-    return Bilingual(
-        f"另有 {count(rest)} 条回答：-o FILE.html", f"{counted(rest, 'more answer')}: -o FILE.html"
-    )
+    return say("{answers}: -o FILE.html", answers=counted(rest, "more answer"), rest=count(rest))
 
 
 def folded_words(block: AnswerPairs, first: int) -> Bilingual:
     """Return the title of the prompts that are folded away, from the one with this index on."""
     rest = block.pairs[first:]
     n, last = count(len(rest)), rest[-1].change
-    return Bilingual(f"另外 {n} 题，到 {last}", f"{n} more prompts, to {last}")
+    return say("{n} more prompts, to {last}", n=n, last=last)
 
 
 def prompt_line(pair: AnswerPair, language: Language) -> tuple[str, str, str]:

@@ -17,7 +17,7 @@ from hengwen.documents.render.terminal_marks import course, marks_are_wide, narr
 from hengwen.documents.render.terminal_scores import STYLES, score_section
 from hengwen.documents.render.terminal_tables import TextColumn, record_lines, table_lines, wrapped
 from hengwen.documents.render.words import SHAPES, STATISTICS, cut_name, printed, same_kind, shape_of
-from hengwen.text.language import COLON, Bilingual
+from hengwen.text.language import COLON, say
 from hengwen.text.safety import one_line, strip_controls
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ MAX_JUDGE_LINES = 2
 """Lines of what is known of a judge, where not all is asked for."""
 MAX_ID = 30
 """Columns of the id of a prompt."""
-_MORE = Bilingual("更多：-v 或 -o FILE.html", "more: -v or -o FILE.html")
+_MORE = say("more: -v or -o FILE.html")
 _SHORT = (Verdict, Sentence, Command)
 
 

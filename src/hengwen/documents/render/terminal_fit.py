@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from hengwen.documents.render.terminal_tables import wrapped
-from hengwen.text.language import Bilingual, in_language
+from hengwen.text.language import in_language, say
 from hengwen.text.numbers import count
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Section:
         """Return the lines, with the number of items that were left out."""
         rest: Lines = []
         if self.left_out:
-            words = Bilingual(f"… 另有 {count(self.left_out)} 项", f"… {count(self.left_out)} more")
+            words = say("… {left_out} more", left_out=count(self.left_out))
             rest = [Text(f"  {in_language(words, language)}", style="dim")]
         lines = [*self.head, *(line for item in self.items for line in item), *rest, *self.foot, *self.notes]
         return [Text(), *lines] if self.has_gap and lines else lines

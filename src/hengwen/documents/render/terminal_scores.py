@@ -12,7 +12,7 @@ from hengwen.documents.render.terminal_marks import course
 from hengwen.documents.render.terminal_tables import BAR_WIDTHS, TextColumn, table_lines, wrapped
 from hengwen.documents.render.words import PROMPTS, SCORE, SHAPES, VERDICT
 from hengwen.documents.score_names import without_interval
-from hengwen.text.language import COLON, LIST_COMMA, SEMICOLON, Bilingual
+from hengwen.text.language import COLON, LIST_COMMA, SEMICOLON, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,19 +34,13 @@ STYLES: dict[Tone, str] = {
 }
 COURSE_WIDTHS = (40, 20, 10)
 """Checkpoints of a course that are drawn, as there is room; of more, every other one or fewer."""
-_COURSE = Bilingual("过程", "course")
-_COMPARED = Bilingual("前 → 后", "from → to")
-_CHANGE = Bilingual("差", "change")
-_BAR = Bilingual("变差  0  变好", "worse  0  better")
-_LEGEND = Bilingual(
-    "横线：95% 区间，按同表各行一起校正；含 0 即不称有差异",
-    "line: 95% interval, corrected for all rows; through 0: no difference claimed",
-)
-_UNDECIDED = Bilingual(
-    "均值未定：多数题朝一个方向变了，均值却未必变了",
-    "mean undecided: most prompts moved one way, but the mean may not have",
-)
-_AXIS = Bilingual("横轴两端", "ends of the axis")
+_COURSE = say("course")
+_COMPARED = say("from → to")
+_CHANGE = say("change", context="terminal_scores")
+_BAR = say("worse  0  better")
+_LEGEND = say("line: 95% interval, corrected for all rows; through 0: no difference claimed")
+_UNDECIDED = say("mean undecided: most prompts moved one way, but the mean may not have")
+_AXIS = say("ends of the axis")
 _LEFT_OUT = (
     {"compared"},
     {"compared", "prompts"},

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Decision, Details
-from hengwen.text.language import Bilingual, in_language
+from hengwen.text.language import in_language, say
 from hengwen.text.numbers import NOTHING
 from hengwen.text.safety import strip_controls
 
@@ -27,18 +27,18 @@ SHAPES: dict[Tone, str] = {
     "untested": "?",
 }
 """Shapes differ in outline, so that they differ without colour too."""
-EMPTY_ANSWER = Bilingual("（空）", "(empty)")
-ANSWER = Bilingual("回答", "answer")
-SCORE = Bilingual("分数", "score")
-COMPARED = Bilingual("前 → 后", "before → after")
-DIFFERENCE = Bilingual("同题之差", "difference on the same prompts")
-VERDICT = Bilingual("结论", "verdict")
-PROMPTS = Bilingual("题", "prompts")
+EMPTY_ANSWER = say("(empty)")
+ANSWER = say("answer")
+SCORE = say("score")
+COMPARED = say("before → after")
+DIFFERENCE = say("difference on the same prompts")
+VERDICT = say("verdict")
+PROMPTS = say("prompts")
 MAX_NARROW = 40
 """Above this number of points, a chart takes the full width."""
-CONTENTS = Bilingual("目录", "contents")
-THEME = Bilingual("亮 / 暗", "light / dark")
-STATISTICS = Bilingual("这些句子背后的统计", "The statistics behind these sentences")
+CONTENTS = say("contents")
+THEME = say("light / dark")
+STATISTICS = say("The statistics behind these sentences")
 
 _HYPHEN = re.compile(r"(?<![^\s(\[（：，])-(?=\.?\d)")
 """A hyphen before a number, where people read a minus sign."""
@@ -59,7 +59,7 @@ def contents(document: Document) -> list[tuple[Text, str]]:
     entries: list[tuple[Text, str]] = []
     for block in document.blocks:
         if isinstance(block, Decision):
-            entries.append((Bilingual("结论", "Decision"), "decision"))
+            entries.append((say("Decision"), "decision"))
         elif isinstance(block, Details) and block.is_open and block.key:
             entries.append((block.title, block.key))
     return entries if len(entries) > 1 else []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents.blocks import Chart, Point, Series
 from hengwen.documents.run.words import counts_in_words
 from hengwen.documents.score_names import mean_text
-from hengwen.text.language import NO_TEXT, Bilingual
+from hengwen.text.language import NO_TEXT, Bilingual, say
 from hengwen.text.numbers import interval, minus, scale_text
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hengwen.results.score_summaries import ScoreSummaries
 
 
-ANCHORS = Bilingual("评审给锚点的分", "the judge on its anchors")
+ANCHORS = say("the judge on its anchors")
 
 
 def course_of(score: ScoreSummaries, report: Report) -> Series:
@@ -98,7 +98,7 @@ def _point(
 ) -> Point:
     summary = score.summaries[i]
     if summary is None or summary.mean is None:
-        return Point(x=x, label=label, value=None, hint=Bilingual(f"{name}: 没有得分", f"{name}: no score"))
+        return Point(x=x, label=label, value=None, hint=say("{name}: no score", name=name))
     decimals = score.decimals
     mean, words = mean_text(summary.mean, decimals), counts_in_words(summary)
     bounds = f" {minus(interval(summary.interval, decimals))}" if summary.interval else ""

@@ -25,7 +25,7 @@ from hengwen.documents.run.tables import CHECKPOINT
 from hengwen.documents.run.words import GUIDE, STATUS_WORDS, sizes_in_words
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.run_order import training_order
-from hengwen.text.language import COLON, Bilingual
+from hengwen.text.language import COLON, Bilingual, say
 from hengwen.text.numbers import NOTHING, format_timestamp, plural
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _NEXT = Command(
     line="hengwen init my-model",
-    purpose=Bilingual("下一步，用自己的回答", "next, with answers of your own"),
+    purpose=say("next, with answers of your own"),
 )
 
 
@@ -134,9 +134,9 @@ def run_document(data: ReportData) -> Document:
     sizes = sizes_in_words(score.summaries[-1] for score in headlines)
     return Document(
         kind="run",
-        title=Bilingual(f"衡文报告：{data.plan}", f"Hengwen report: {data.plan}"),
+        title=say("Hengwen report: {plan}", plan=data.plan),
         notes=(
-            Bilingual(f"{runs} 个检查点", plural(runs, "checkpoint")),
+            say("{checkpoints}", checkpoints=plural(runs, "checkpoint"), runs=runs),
             *([sizes] if sizes else ()),
             *([format_timestamp(data.created)] if data.created else ()),
         ),
@@ -149,7 +149,7 @@ def run_document(data: ReportData) -> Document:
             judges_section(report),
             *_answers(report),
             Details(
-                title=Bilingual("方法与版本", "Method"),
+                title=say("Method"),
                 blocks=(
                     _runs(report),
                     _guide(),
@@ -170,14 +170,14 @@ def _warnings(report: Report) -> Iterator[Block]:
 
 def _answers(report: Report) -> Iterator[Details]:
     if report.answers.rows:
-        yield Details(title=Bilingual("全部回答", "All answers"), blocks=(report.answers,), key="all-answers")
+        yield Details(title=say("All answers"), blocks=(report.answers,), key="all-answers")
 
 
 def _runs(report: Report) -> Details:
     runs = report.data.runs
-    title = Bilingual("评测的检查点", "Evaluated checkpoints")
+    title = say("Evaluated checkpoints")
     if not runs:
-        return Details(title=title, blocks=(Sentence(text=Bilingual("没有运行。", "There are no runs.")),))
+        return Details(title=title, blocks=(Sentence(text=say("There are no runs.")),))
     table = Table(
         key="runs",
         columns=(
@@ -211,12 +211,12 @@ def _versions(runs: Sequence[Run]) -> Iterator[Bilingual]:
     for text, names in checkpoints.items():
         of_runs = f" ({', '.join(names)})" if len(checkpoints) > 1 else ""
         if text or of_runs:
-            yield COLON.join([Bilingual(f"版本{of_runs}", f"Versions{of_runs}"), text])
+            yield COLON.join([say("Versions{of_runs}", of_runs=of_runs), text])
 
 
 def _guide() -> Details:
     return Details(
-        title=Bilingual("如何阅读本报告", "How to read this report"),
+        title=say("How to read this report"),
         blocks=tuple(Details(title=title, blocks=(Sentence(text=text),)) for title, text in GUIDE),
         is_open=False,
     )
@@ -247,4 +247,4 @@ def _signatures(report: Report) -> Details:
             for signature in sorted(addresses)
         ),
     )
-    return Details(title=Bilingual("签名", "Signatures"), blocks=(table,), is_open=False)
+    return Details(title=say("Signatures"), blocks=(table,), is_open=False)

@@ -14,7 +14,7 @@ from hengwen.documents.run.report import has_answers
 from hengwen.documents.run.tables import CHECKPOINT, FAILED
 from hengwen.documents.run.words import score_counts
 from hengwen.results.coverage import failed_answers
-from hengwen.text.language import COLON, MIDDLE_DOT, SPACE, Bilingual
+from hengwen.text.language import COLON, MIDDLE_DOT, SPACE, Bilingual, say
 from hengwen.text.numbers import NOTHING, count, percent
 from hengwen.text.safety import one_line
 
@@ -45,7 +45,7 @@ class _Failure(NamedTuple):
 
 def failure_details(report: Report) -> Details:
     """Return the section on failures: each kind with its number, then a table by checkpoint."""
-    title = Bilingual("未得分", "Failures by status")
+    title = say("Failures by status")
     scores_of: dict[_Failure, list[str]] = {}
     for score in report.scores:
         for label, run, summary in zip(report.labels, report.data.runs, score.summaries, strict=True):
@@ -57,7 +57,7 @@ def failure_details(report: Report) -> Details:
                 key = _Failure(score.task, label, status, failed, message, score_counts(summary), rows)
                 scores_of.setdefault(key, []).append(score.address)
     if not scores_of:
-        return Details(title=title, blocks=(Sentence(text=Bilingual("没有失败。", "No failures.")),))
+        return Details(title=title, blocks=(Sentence(text=say("No failures.")),))
     table = Table(
         key="failures",
         columns=(
@@ -69,7 +69,7 @@ def failure_details(report: Report) -> Details:
         ),
         rows=tuple(_failure_row(failure, addresses) for failure, addresses in scores_of.items()),
     )
-    by_checkpoint = Details(title=Bilingual("按检查点", "by checkpoint"), blocks=(table,), is_open=False)
+    by_checkpoint = Details(title=say("by checkpoint"), blocks=(table,), is_open=False)
     return Details(title=title, blocks=(*_failure_kinds(_failure_totals(report)), by_checkpoint))
 
 
@@ -115,9 +115,8 @@ def _finding(score: ScoreSummaries, share: float, expected: int) -> Finding:
         else f"{count(n)} {status}"
         for status, n in ranked
     ]
-    lacking = Bilingual(
-        f"{count(expected)} 个回答中 {percent(share)} 没有得分",
-        f"{percent(share)} of {count(expected)} answers have no score",
+    lacking = say(
+        "{share} of {expected} answers have no score", share=percent(share), expected=count(expected)
     )
     return Finding(
         address=score.address,
@@ -171,5 +170,5 @@ def _failure_kinds(totals: Counter[tuple[str, str]]) -> Iterator[Sentence]:
     further = sum(failed for _, failed in ranked[MAX_FAILURE_KINDS:])
     if further:
         kinds = len(ranked) - MAX_FAILURE_KINDS
-        text = Bilingual("另有 {0} 种共 {1} 次", "{1} more of {0} other kinds")
+        text = say("{1} more of {0} other kinds")
         yield Sentence(text=text.format(kinds, count(further)))

@@ -13,7 +13,7 @@ from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.score_summaries import scoring_conflict
 from hengwen.score_id import IMPORTED_TAG
 from hengwen.stats.step_down import MIN_UNITS
-from hengwen.text.language import COLON, NOTED, SEMICOLON, Bilingual
+from hengwen.text.language import COLON, NOTED, SEMICOLON, Bilingual, say
 from hengwen.text.numbers import interval, number, p_text, percent
 
 if TYPE_CHECKING:
@@ -103,10 +103,9 @@ class ScoreContext(NamedTuple):
         return f"{self.checkpoints[index]} {self.value(index)}"
 
     def finding(
-        self, zh: str, en: str, tone: Tone = "open", *, alarm: bool = False, short: Bilingual | None = None
+        self, text: Bilingual, tone: Tone = "open", *, alarm: bool = False, short: Bilingual | None = None
     ) -> Finding:
         """Return a finding about this score."""
-        text = Bilingual(zh, en)
         return Finding(address=self.address, text=text, tone=tone, is_alarm=alarm, short=short)
 
 
@@ -119,13 +118,12 @@ def finding_of(score: ScoreContext) -> Finding | None:
     }
     if not means:
         return _not_applicable(score) or score.finding(
-            "没有任何得分；请看下方失败原因", "no answer has a score; see the failures below", alarm=True
+            say("no answer has a score; see the failures below"), alarm=True
         )
     if len(means) == 1:
         value = score.named_value(*means)
         return score.finding(
-            f"{value}；再有一个检查点得分即可比较",
-            f"{value}; to compare it, score a second checkpoint",
+            say("{value}; to compare it, score a second checkpoint", value=value),
             "plain",
         )
     problem = _conflict(score) or _order_problem(score) or _coverage_problem(score)
@@ -146,8 +144,8 @@ def _not_applicable(score: ScoreContext) -> Finding | None:
     ]
     if not reasons or len(reasons) < len(present) or not all(reasons):
         return None
-    not_applicable = Bilingual("不适用", "not applicable")
-    return score.finding(*COLON.join([not_applicable, reason_text(reasons[0])]), "plain")
+    not_applicable = say("not applicable")
+    return score.finding(COLON.join([not_applicable, reason_text(reasons[0])]), "plain")
 
 
 def _conflict(score: ScoreContext) -> Finding | None:
@@ -160,8 +158,7 @@ def _conflict(score: ScoreContext) -> Finding | None:
         else ("请用同一设置重新运行", "run all checkpoints with the same settings")
     )
     return score.finding(
-        f"各检查点的评分设置不同，不作比较；{next_zh}",
-        f"not compared: {conflict}; {next_en}",
+        Bilingual(f"各检查点的评分设置不同，不作比较；{next_zh}", f"not compared: {conflict}; {next_en}"),
         alarm=True,
     )
 
@@ -170,8 +167,7 @@ def _order_problem(score: ScoreContext) -> Finding | None:
     if not score.order_problem:
         return None
     return score.finding(
-        "检查点的先后未知，不作比较；请为每个检查点写明 step",
-        f"not compared: {score.order_problem}; give each checkpoint a step",
+        say("not compared: {order_problem}; give each checkpoint a step", order_problem=score.order_problem),
     )
 
 
@@ -185,8 +181,8 @@ def _coverage_problem(score: ScoreContext) -> Finding | None:
     is_recorded = any(summary.comparability.parts.get("endpoint") == "replay" for summary, _ in low)
     mend = mend_text(failures, is_recorded=is_recorded, is_imported=score.is_imported)
     texts = [*(text for _, text in low), least_text(), mend]
-    not_compared = Bilingual("不作比较", "not compared")
-    return score.finding(*COLON.join([not_compared, SEMICOLON.join(texts)]), alarm=True)
+    not_compared = say("not compared")
+    return score.finding(COLON.join([not_compared, SEMICOLON.join(texts)]), alarm=True)
 
 
 def left_out(score: ScoreContext) -> Finding | None:
@@ -194,7 +190,7 @@ def left_out(score: ScoreContext) -> Finding | None:
     low = _low_coverage(score) if score.is_tested else []
     if not low:
         return None
-    return score.finding(*SEMICOLON.join([*(text for _, text in low), least_text()]), alarm=True)
+    return score.finding(SEMICOLON.join([*(text for _, text in low), least_text()]), alarm=True)
 
 
 def _low_coverage(score: ScoreContext) -> list[tuple[Summary, Bilingual]]:
@@ -222,17 +218,22 @@ def _untestable(score: ScoreContext, means: Mapping[int, float]) -> Finding:
         else ("可再加一个为每条回答打分的评分器", "add a score that gives each answer a value")
     )
     return score.finding(
-        f"每个检查点只有一个数值（最低 {low}，最高 {high}），没有逐题的值，无法检验；{next_zh}",
-        f"one value for each checkpoint (lowest {low}, highest {high}) and none for each prompt, so it is "
-        f"not tested; {next_en}",
+        Bilingual(
+            f"每个检查点只有一个数值（最低 {low}，最高 {high}），没有逐题的值，无法检验；{next_zh}",
+            f"one value for each checkpoint (lowest {low}, highest {high}) and none for each prompt, so it is"
+            f" not tested; {next_en}",
+        ),
     )
 
 
 def _too_few(score: ScoreContext, series: ScoreSeries) -> Finding:
     prompts = int(series.is_scored.sum(axis=0).max())
     return score.finding(
-        f"共同题目太少（{prompts} 个），不作检验；至少需要 {MIN_UNITS} 个互相独立的题目",
-        f"too few common prompts ({prompts}) to test: at least {MIN_UNITS} independent ones are needed",
+        say(
+            "too few common prompts ({prompts}) to test: at least {min_units} independent ones are needed",
+            prompts=prompts,
+            min_units=MIN_UNITS,
+        ),
     )
 
 
@@ -252,40 +253,50 @@ def _tested(score: ScoreContext, series: ScoreSeries) -> Finding | None:
             else ("请换用更细的评分或评审", "use a finer score or judge")
         )
         return score.finding(
-            f"{percentage} 的得分（每题每检查点一个）同为 {value}（最小 {smallest}），"
-            f"此分数难以区分这些检查点；{next_zh}",
-            f"{percentage} of the values (one for each prompt and checkpoint) are {value} (smallest "
-            f"{smallest}), so this score can hardly tell these checkpoints apart; {next_en}",
-            short=Bilingual(
-                f"难以区分这些检查点，{percentage} 的得分（每题一个）同为 {value}",
-                f"can hardly tell these checkpoints apart, {percentage} of its values (one a prompt) are "
-                f"{value}",
+            Bilingual(
+                f"{percentage} 的得分（每题每检查点一个）同为 {value}（最小 {smallest}），"
+                f"此分数难以区分这些检查点；{next_zh}",
+                f"{percentage} of the values (one for each prompt and checkpoint) are {value} (smallest "
+                f"{smallest}), so this score can hardly tell these checkpoints apart; {next_en}",
+            ),
+            short=say(
+                "can hardly tell these checkpoints apart, {percentage} of its values (one a prompt) are "
+                "{value}",
+                percentage=percentage,
+                value=value,
             ),
         )
     if all(item.verdict == "too few" for item in score.comparisons):
         prompts = max(item.prompts for item in score.comparisons)
         return score.finding(
-            f"题目太少（{prompts} 个共同题目，其中得分不同的更少）：即使各题变化方向全部一致，也看不出差别",
-            f"too few prompts ({prompts} in common, and fewer whose scores differ): no difference could have "
-            "been seen, even if all that changed had changed in one direction",
+            say(
+                "too few prompts ({prompts} in common, and fewer whose scores differ): no difference could "
+                "have been seen, even if all that changed had changed in one direction",
+                prompts=prompts,
+            ),
         )
     known = [item.detectable for item in score.comparisons if item.detectable is not None]
     if not known:
         return score.finding(
-            f"未见差异（最小 {smallest}）；各题之差全部相等，无法估计可检出的最小差别；"
-            "请核对各检查点是否用了同一批回答",
-            f"no difference seen (smallest {smallest}); the differences are equal on all prompts, "
-            "so the smallest detectable difference is unknown; check that the checkpoints do not share their "
-            "answers",
+            say(
+                "no difference seen (smallest {smallest}); the differences are equal on all prompts, so the "
+                "smallest detectable difference is unknown; check that the checkpoints do not share their "
+                "answers",
+                smallest=smallest,
+            ),
             "none",
         )
     limit, half = number(max(known), score.decimals), number(max(known) / 2, score.decimals)
     prompts = 4 * max(item.prompts for item in score.comparisons)
     return score.finding(
-        f"未见差异（最小 {smallest}）；可检出的最小差别不超过 {limit}；"
-        f"要看出一半（{half}），约需 {prompts} 个题目",
-        f"no difference seen (smallest {smallest}); smallest detectable difference at most {limit}; "
-        f"to see half of it ({half}), use about {prompts} prompts",
+        say(
+            "no difference seen (smallest {smallest}); smallest detectable difference at most {limit}; "
+            "to see half of it ({half}), use about {prompts} prompts",
+            smallest=smallest,
+            limit=limit,
+            half=half,
+            prompts=prompts,
+        ),
         "none",
     )
 

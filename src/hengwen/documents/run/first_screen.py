@@ -29,7 +29,7 @@ from hengwen.documents.score_names import (
 )
 from hengwen.documents.standings import and_list
 from hengwen.results.comparisons import family_size
-from hengwen.text.language import COLON, COMMA, MIDDLE_DOT, SEMICOLON, SENTENCE, SPACE, Bilingual
+from hengwen.text.language import COLON, COMMA, MIDDLE_DOT, SEMICOLON, SENTENCE, SPACE, Bilingual, say
 from hengwen.text.numbers import p_text, scale_text
 
 if TYPE_CHECKING:
@@ -45,32 +45,31 @@ if TYPE_CHECKING:
     from hengwen.results.score_summaries import ScoreSummaries
 
 WORDS: Mapping[str, tuple[Tone, Bilingual]] = {
-    "worse": ("worse", Bilingual("下降", "fallen")),
-    "better": ("better", Bilingual("上升", "risen")),
-    "mean undecided": ("open", Bilingual("均值未定", "mean undecided")),
-    "no difference seen": ("none", Bilingual("未见差异", "no difference seen")),
+    "worse": ("worse", say("fallen")),
+    "better": ("better", say("risen")),
+    "mean undecided": ("open", say("mean undecided")),
+    "no difference seen": ("none", say("no difference seen")),
     "too few": ("open", CANNOT_TELL),
-    "nothing scored": ("open", Bilingual("没有得分", "nothing scored")),
-    "one checkpoint": ("plain", Bilingual("只有一个检查点", "one checkpoint")),
-    "not comparable": ("open", Bilingual("设置不同", "settings differ")),
-    "order unknown": ("open", Bilingual("先后未知", "order unknown")),
-    "missing answers": ("open", Bilingual("缺回答", "missing answers")),
-    "not tested": ("open", Bilingual("未检验", "not tested")),
+    "nothing scored": ("open", say("nothing scored")),
+    "one checkpoint": ("plain", say("one checkpoint")),
+    "not comparable": ("open", say("settings differ")),
+    "order unknown": ("open", say("order unknown")),
+    "missing answers": ("open", say("missing answers")),
+    "not tested": ("open", say("not tested")),
 }
 """Tone and words of what is known of the newest checkpoint."""
 WEIGHTS: Mapping[Tone, int] = {"worse": 0, "better": 1}
 """The lines that matter most come first."""
-MEAN = Bilingual("均值", "mean")
-COMPARED = Bilingual("此前所见最高 → 最新", "best seen before → newest")
-LEGEND = Bilingual(
-    "◆ 所见最高（多个中最高的，偏高）· ○ 最新 · ▼ 低于此前所见最高 · 浅带：均值的 95% 区间。横条左为变差；"
-    "粗线：只看这一次检验的 95%；按全部 {} 次检验校正后更长的部分，画细线。线触及 0，即不称有差异。",
-    "◆ best seen (the best of several, so overstated) · ○ newest · ▼ fallen from the best seen before · "
-    "band: 95% interval of the mean. Bar left of 0: worse. Thick line: 95% of this test alone; thin, where "
-    "longer: corrected for all {} tests. Where the line touches 0, no difference is claimed.",
+MEAN = say("mean")
+COMPARED = say("best seen before → newest")
+LEGEND = say(
+    "◆ best seen (the best of several, so overstated) · ○ newest · ▼ fallen from the best seen "
+    "before · band: 95% interval of the mean. Bar left of 0: worse. Thick line: 95% of this test "
+    "alone; thin, where longer: corrected for all {} tests. Where the line touches 0, no "
+    "difference is claimed."
 )
-CANNOT = Bilingual("无法判断", "Cannot be told")
-CHECK = Bilingual("请核对", "Check")
+CANNOT = say("Cannot be told")
+CHECK = say("Check")
 
 
 def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Decision:
@@ -213,7 +212,7 @@ def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: S
     is_judged = score.kind == "judge" and name.is_known
     return ScoreLine(
         key=f"score-{decided.address}",
-        name=COMMA.join([name.head, Bilingual("评审", "judged")]) if is_judged else name.head,
+        name=COMMA.join([name.head, say("judged")]) if is_judged else name.head,
         address=_address(score, report),
         scale=_scale(score),
         course=course_of(score, report) if len(report.labels) > 1 else None,
@@ -259,7 +258,7 @@ def _address(score: ScoreSummaries, report: Report) -> str:
 
 
 def _scale(score: ScoreSummaries) -> Text:
-    scale, lower = scale_text(score.scale), Bilingual("越低越好", "lower is better")
+    scale, lower = scale_text(score.scale), say("lower is better")
     if score.higher_is_better:
         return scale
     return MIDDLE_DOT.join([scale, lower]) if scale else lower
@@ -280,11 +279,11 @@ def _tested(line: ScoreLine, pair: Comparison, score: ScoreSummaries, family_wor
     ends = difference_text(difference, claimed, decimals)
     detectable = detectable_text(pair.detectable, decimals, pair.clusters, pair.prompts)
     alone = difference_text(difference, pair.interval, decimals)
-    units = Bilingual("{} 题", "{} prompts")
+    units = say("{} prompts")
     if pair.clusters != pair.prompts:
-        units = Bilingual("{} 题（{} 组）", "{} prompts in {} clusters")
+        units = say("{} prompts in {} clusters")
     units = units.format(pair.prompts, pair.clusters)
-    this_alone = Bilingual("只看这一次比较", "this comparison alone")
+    this_alone = say("this comparison alone")
     facts = (
         units,
         COMMA.join([SPACE.join([this_alone, alone]), p_text(pair.test.p)]),
@@ -328,7 +327,7 @@ def _of_groups(
         before_name=report.labels[item.earlier],
         difference=at_equal_length(item, decimals),
         p=p_text(item.p_adjusted),
-        prompts=Bilingual(f"{item.test.units} 题", f"{item.test.units} prompts"),
+        prompts=say("{units} prompts", units=item.test.units),
         tone=tone,
         word=word,
         values={

@@ -8,7 +8,7 @@ from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN, reason
 from hengwen.documents.run.findings import Finding
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
 from hengwen.score_id import LEVEL
-from hengwen.text.language import COLON, COMMA, NO_TEXT, NOTED, SENTENCE, Bilingual
+from hengwen.text.language import COLON, COMMA, NO_TEXT, NOTED, SENTENCE, Bilingual, say
 from hengwen.text.numbers import interval, number
 
 if TYPE_CHECKING:
@@ -19,14 +19,13 @@ if TYPE_CHECKING:
     from hengwen.judges.trust.biases import LengthBias
     from hengwen.results.score_summaries import ScoreSummaries
 
-RULES_JUDGE_NOTE = Bilingual(
-    "规则评审：只检查无需模型就能判定的条款，是基线，不是语言模型。",
-    "Rules judge: a baseline that checks only what can be decided without a model; "
-    "it is not a language model.",
+RULES_JUDGE_NOTE = say(
+    "Rules judge: a baseline that checks only what can be decided without a model; it is not a "
+    "language model."
 )
 MIN_RHO = 0.3
 """Smallest absolute value of a correlation that is reported."""
-BY_RULES = Bilingual("由规则评审给出，不是语言模型", "judged by rules, not by a language model")
+BY_RULES = say("judged by rules, not by a language model")
 
 
 def judge_note(score: ScoreSummaries) -> Bilingual | None:
@@ -66,16 +65,14 @@ def stale_warnings(scores: Sequence[ScoreSummaries], calibrations: Sequence[Cali
 def sentence(calibration: Calibration) -> Bilingual:
     """Return the result of a calibration as one sentence."""
     kappa, agreement = calibration.kappa, calibration.agreement
-    title = Bilingual("{} 与人工标注比较", "{} against human labels").format(calibration.score)
+    title = say("{} against human labels").format(calibration.score)
     result = COLON.join([title, DECISIONS[calibration.decision]])
     if agreement is None or kappa is None or kappa.value is None:
         return SENTENCE.format(NOTED.format(result, reasons_text(calibration.reasons)))
     figures = f"kappa {estimate_text(kappa)}, n={agreement.n}"
     bias = number(agreement.bias.value, 3)
     within = NO_TEXT if calibration.within is None else Bilingual(WITHIN.zh, f" {WITHIN.en}")
-    measured = Bilingual(
-        f"{within.zh}二次 {figures}，平均偏差 {bias}", f"quadratic{within.en} {figures}, mean bias {bias}"
-    )
+    measured = say("quadratic{within} {figures}, mean bias {bias}", within=within, figures=figures, bias=bias)
     return SENTENCE.format(COMMA.join([result, measured]))
 
 
@@ -110,15 +107,13 @@ def certificate_notes(
 
 def _certificate_note(score: ScoreSummaries, calibration: Calibration | None) -> Bilingual | None:
     if calibration is None:
-        return Bilingual("评审没有校准", "the judge is not certified: there is no calibration of it")
+        return say("the judge is not certified: there is no calibration of it")
     if any(is_stale(calibration, signature, rubric_hash_of(signature)) for signature in score.signatures):
-        return Bilingual("评审的校准已失效", "the certificate of the judge is stale")
+        return say("the certificate of the judge is stale")
     if calibration.decision == "certified":
         return None
     why = "" if calibration.decision == "not certified" else ": the labels do not allow a decision"
-    return Bilingual(
-        f"评审未通过校准（{DECISIONS[calibration.decision].zh}）", f"the judge is not certified{why}"
-    )
+    return say("the judge is not certified{why}", why=why, decisions=DECISIONS[calibration.decision])
 
 
 class _Point(NamedTuple):

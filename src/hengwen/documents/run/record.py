@@ -57,7 +57,8 @@ def run_record(report: Report) -> dict[str, Any]:
                 {
                     "address": finding.address,
                     "weight": "alarm" if finding.is_alarm else "note",
-                    **finding.text._asdict(),
+                    "zh": finding.text.zh,
+                    "en": finding.text.en,
                 }
                 for finding in report.findings
             ],

@@ -20,14 +20,15 @@ from hengwen.documents.run.judge_notes import (
     rules_note,
     stale_warnings,
 )
+from hengwen.documents.standings import names_text
 from hengwen.monitoring.judge_trust import trust_of
 from hengwen.relevance_metrics.trajectory import NO_REASON, Trajectory, trajectory_of_means
-from hengwen.results.comparability import names_text
+from hengwen.results.comparability import MAX_LABELS
 from hengwen.results.decide import decide, margins_of, score_courses
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import scoring_conflict, task_scores
 from hengwen.results.score_table import SeriesKey
-from hengwen.text.language import Bilingual, both
+from hengwen.text.language import Bilingual, both, say
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -221,7 +222,7 @@ def _of_empty_answers(item: EmptyAnswers) -> Finding:
         tone="worse",
         is_alarm=True,
         link=Link(
-            text=Bilingual(f"{empty} 个是空的", f"{empty} of {n} answers"),
+            text=say("{empty} of {n} answers", empty=empty, n=n),
             target="all-answers",
             rows=AnswerFilter(checkpoint, task, status=EMPTY),
         ),
@@ -254,14 +255,12 @@ def obstacle(checkpoints: Sequence[str], summaries: Sequence[Summary | None]) ->
         if summary is None or summary.mean is None
     ]
     if missing:
-        return Bilingual(
-            f"{names_text(missing, ' 及另外 {} 个检查点')} 没有均值", f"no mean at {names_text(missing)}"
-        )
+        return say("no mean at {names}", names=names_text(missing, most=MAX_LABELS))
     if len(checkpoints) < 2:
-        return Bilingual("只有一个检查点", "only one checkpoint")
+        return say("only one checkpoint")
     repeated = sorted({name for name in checkpoints if list(checkpoints).count(name) > 1})
     if repeated:
         names = ", ".join(repeated)
-        return Bilingual(f"同一检查点有多次运行：{names}", f"several runs of one checkpoint: {names}")
+        return say("several runs of one checkpoint: {names}", names=names)
     conflict = scoring_conflict(checkpoints, summaries)
     return Bilingual(f"评分设置不同（{conflict}）", conflict) if conflict else NO_REASON

@@ -16,7 +16,7 @@ from hengwen.engine.budget import Price
 from hengwen.records import Usage
 from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.trajectory import MIN_WINDOWS
-from hengwen.text.language import Bilingual
+from hengwen.text.language import LIST_COMMA, say
 from hengwen.text.numbers import NOTHING, number
 
 if TYPE_CHECKING:
@@ -29,28 +29,23 @@ if TYPE_CHECKING:
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.store.queries import ModelCalls
 
-CHANGES = Bilingual("逐题的变化", "Changes by prompt")
+CHANGES = say("Changes by prompt")
 """Title where no score is shown to have fallen."""
-COST_NOTE = Bilingual(
-    "费用按运行时已知的价格（计划、--price 或价目表）和单次调用计算；批量调用更便宜。",
-    "Cost at the prices that the run knew (plan, --price or list), as single calls; batches cost less.",
+COST_NOTE = say(
+    "Cost at the prices that the run knew (plan, --price or list), as single calls; batches cost less."
 )
-HUMAN_NOTE = Bilingual(
-    "人工列只包含有人工标注的回答，评审列包含全部回答；评审与人的一致性见上文该评审一行。",
-    "Human columns contain only the labelled answers, judge columns all answers; the line of the judge above "
-    "says how well they agree.",
+HUMAN_NOTE = say(
+    "Human columns contain only the labelled answers, judge columns all answers; the line of the "
+    "judge above says how well they agree."
 )
-ANCHOR_NOTE = Bilingual(
-    "锚点是固定的回答，每次运行都重新评审：这一列若有变化，说明变的是评审，而不是模型。",
-    "Anchors are fixed answers that are judged again in every run: a change in this column is a change of "
-    "the judge, not of the model.",
+ANCHOR_NOTE = say(
+    "Anchors are fixed answers that are judged again in every run: a change in this column is a "
+    "change of the judge, not of the model."
 )
-COURSE_NOTE = Bilingual(
-    "横轴：训练步，按真实距离；没有步数时按次序。纵轴：该分数所见区间的范围，带因此占满高度：线不出带即无消息。"
-    "◆ 所见最高，○ 最新，▼ 低于此前所见最高。",
-    "x: training step at true distances, or the order where steps are not known. y: the range of the "
-    "intervals seen of this score, so the band fills the height: a line that stays inside its band is no "
-    "news. ◆ best seen, ○ newest, ▼ fallen from the best seen before.",
+COURSE_NOTE = say(
+    "x: training step at true distances, or the order where steps are not known. y: the range of "
+    "the intervals seen of this score, so the band fills the height: a line that stays inside "
+    "its band is no news. ◆ best seen, ○ newest, ▼ fallen from the best seen before."
 )
 
 
@@ -75,7 +70,7 @@ def worse_details(report: Report) -> Iterator[Details]:
             )
             (fallen if has_fallen else others).extend(blocks)
     others += disagreement_details(report.tasks, data.runs, report.labels, data.table)
-    title = Bilingual("哪里变差了", "What got worse") if fallen else CHANGES
+    title = say("What got worse") if fallen else CHANGES
     if fallen or others:
         yield Details(title=title, blocks=(*fallen, *others), key="changes")
 
@@ -116,7 +111,7 @@ def course_section(report: Report) -> Iterator[Details]:
     if any(_anchor(score, report) for score in scores):
         blocks.append(Sentence(text=ANCHOR_NOTE, is_note=True))
     blocks += _order(report)
-    yield Details(title=Bilingual("训练过程", "Course"), blocks=tuple(blocks), key="course")
+    yield Details(title=say("Course"), blocks=tuple(blocks), key="course")
 
 
 def _anchor(score: ScoreSummaries, report: Report) -> ScoreSummaries | None:
@@ -133,11 +128,12 @@ def _order(report: Report) -> Iterator[Block]:
     if not paths or all(path.too_short for path in paths):
         n, symbols = len(report.data.runs), [metric.symbol for metric in MAIN_METRICS]
         yield Sentence(
-            text=Bilingual(
-                f"均值的次序（{'、'.join(symbols)}）在 {n} 个检查点时说明不了什么："
-                f"需要 {MIN_WINDOWS} 个窗口。",
-                f"The order of the means ({', '.join(symbols)}) says nothing with {n} checkpoints: "
-                f"{MIN_WINDOWS} windows are needed.",
+            text=say(
+                "The order of the means ({symbols}) says nothing with {n} checkpoints: {min_windows} windows "
+                "are needed.",
+                symbols=LIST_COMMA.join(symbols),
+                n=n,
+                min_windows=MIN_WINDOWS,
             ),
             is_note=True,
         )
@@ -146,7 +142,7 @@ def _order(report: Report) -> Iterator[Block]:
 def tables_section(report: Report) -> Details:
     """Return the tables of scores, those of each task together."""
     tasks = tuple(_task(task, report) for task in report.tasks)
-    return Details(title=Bilingual("分数表", "Tables"), blocks=tasks, key="tables")
+    return Details(title=say("Tables"), blocks=tasks, key="tables")
 
 
 def _task(task: TaskScores, report: Report) -> Details:
@@ -156,21 +152,23 @@ def _task(task: TaskScores, report: Report) -> Details:
         judged = [score for score in task.headlines if score.kind == "judge"]
         blocks += [table for score in judged if (table := level_table(score, report)) is not None]
         if len(report.data.runs) > 1:
-            title = Bilingual("均值的次序", "Order of the means")
+            title = say("Order of the means")
             table = trajectory_table(f"{task.name}/trajectory", task.headlines, report)
             blocks.append(Details(title=title, blocks=(table,), is_open=False))
     blocks += [_restated(score) for score in task.scores if score.restates]
     if task.others:
         blocks.append(_others(task, report))
-    return Details(title=Bilingual(f"{task.name} 任务", f"{task.name} task"), blocks=tuple(blocks))
+    return Details(title=say("{name} task", name=task.name), blocks=tuple(blocks))
 
 
 def _restated(score: ScoreSummaries) -> Sentence:
     """Say that a score is shown once, because another one is the same number."""
     scale = f"{score.scale.low:g}–{score.scale.high:g}" if score.scale else ""
-    text = Bilingual(
-        f"{score.name}（{scale}）与 {score.restates} 是同一个数，列在“其他分数”中。",
-        f"{score.name} is the same number as {score.restates}, on {scale}; it is among the other scores.",
+    text = say(
+        "{name} is the same number as {restates}, on {scale}; it is among the other scores.",
+        name=score.name,
+        restates=score.restates,
+        scale=scale,
     )
     return Sentence(text=text, is_note=True)
 
@@ -179,7 +177,7 @@ def judges_section(report: Report) -> Details:
     """Return how judges compare with people and with themselves, what failed, and what it cost."""
     blocks = (block for task in report.tasks for block in _judged(task, report))
     return Details(
-        title=Bilingual("评审", "Judges"),
+        title=say("Judges"),
         blocks=(*blocks, failure_details(report), *call_details(report)),
         key="judges",
     )
@@ -188,15 +186,15 @@ def judges_section(report: Report) -> Details:
 def _judged(task: TaskScores, report: Report) -> Iterator[Block]:
     if task.human_pairs:
         pairs = [score for pair in task.human_pairs for score in pair]
-        title = Bilingual("评审与人工对照", "Judge versus humans")
+        title = say("Judge versus humans")
         yield score_table(f"{task.name}/human", pairs, report, title)
         yield Sentence(text=HUMAN_NOTE, is_note=True)
     if task.anchors:
-        yield score_table(f"{task.name}/anchors", task.anchor_heads, report, Bilingual("锚点", "Anchors"))
+        yield score_table(f"{task.name}/anchors", task.anchor_heads, report, say("Anchors"))
         yield Sentence(text=ANCHOR_NOTE, is_note=True)
     further = [score for score in task.anchors if score not in task.anchor_heads]
     if further:
-        title = Bilingual(f"其他锚点分数 · {len(further)}", f"Other anchor scores · {len(further)}")
+        title = say("Other anchor scores · {further}", further=len(further))
         table = score_table(f"{task.name}/other-anchors", further, report)
         yield Details(title=title, blocks=(table,), is_open=False)
 
@@ -211,7 +209,7 @@ def _others(task: TaskScores, report: Report) -> Details:
     ]
     if len(report.data.runs) > 1:
         tables.append(trajectory_table(f"{task.name}/other-trajectories", task.others, report))
-    title = Bilingual(f"其他分数 · {len(task.others)}", f"Other scores · {len(task.others)}")
+    title = say("Other scores · {others}", others=len(task.others))
     return Details(title=title, blocks=tuple(tables), is_open=False)
 
 
@@ -236,7 +234,7 @@ def call_details(report: Report) -> Iterator[Details]:
         rows=rows,
         notes=(COST_NOTE,) if any(row[-2].text != NOTHING for row in rows) else (),
     )
-    yield Details(title=Bilingual("调用、费用与用时", "Calls, cost and latency"), blocks=(table,))
+    yield Details(title=say("Calls, cost and latency"), blocks=(table,))
 
 
 def _cells(item: ModelCalls, report: Report) -> tuple[Cell, ...]:

@@ -12,7 +12,7 @@ from hengwen.documents.run.words import KIND_WORDS, score_counts
 from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.trajectory import MIN_WINDOWS
 from hengwen.results.score_table import SeriesKey
-from hengwen.text.language import COLON, LINE_FEED, MIDDLE_DOT, NOTED, SPACE, Bilingual
+from hengwen.text.language import COLON, LINE_FEED, MIDDLE_DOT, NOTED, SPACE, Bilingual, say
 from hengwen.text.numbers import NOTHING, count, interval, number, scale_text, signed_difference
 
 if TYPE_CHECKING:
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from hengwen.results.score_summaries import ScoreSummaries
 
 CHECKPOINT = left("checkpoint", "检查点", "checkpoint")
-FAILED = Bilingual("未得分", "failed")
+FAILED = say("failed", context="tables")
 _TRAJECTORY_COLUMNS = (
     SCORE,
     right("ends", "首 → 末", "first → last"),
     right("change", "变化", "change"),
     *(Column(key=metric.name, head=metric.symbol, align="right") for metric in MAIN_METRICS),
 )
-_TOO_SHORT = Bilingual(
-    f"† 太短：不足 {MIN_WINDOWS} 个窗口，PEN 主要是偏差。请先看水平：它们都反映不出整体下降。",
-    f"† too short: below {MIN_WINDOWS} windows PEN is mostly bias. Read the level first: these numbers "
-    "do not show a uniform drop.",
+_TOO_SHORT = say(
+    "† too short: below {min_windows} windows PEN is mostly bias. Read the level first: these "
+    "numbers do not show a uniform drop.",
+    min_windows=MIN_WINDOWS,
 )
 
 
@@ -88,13 +88,10 @@ def level_table(score: ScoreSummaries, report: Report) -> Table | None:
         Counter(min(levels, key=lambda level: abs(level - value)) for value in of_run) for of_run in values
     ]
     between = sum(value not in levels for of_run in values for value in of_run)
-    note = Bilingual(
-        f"级间的值计入最近的一级：{count(between)} 个。",
-        f"Values between levels, counted as the nearest: {count(between)}.",
-    )
+    note = say("Values between levels, counted as the nearest: {between}.", between=count(between))
     return Table(
         key=f"{score.address}/levels",
-        title=Bilingual(f"{score.name} 各级的回答数", f"Answers at each level of {score.name}"),
+        title=say("Answers at each level of {name}", name=score.name),
         columns=(
             CHECKPOINT,
             *(Column(key=f"level_{level:g}", head=f"{level:g}", align="right") for level in levels),
@@ -131,9 +128,10 @@ def _range_notes(score: ScoreSummaries) -> list[Bilingual]:
     """Say for which prompts that are not seen the intervals of a score hold, if not for all on the scale."""
     ends = [summary.ends for summary in score.summaries if summary and summary.ends]
     notes = [
-        Bilingual(
-            f"{score.name}：计划写明的范围不含已得的 {outside:g}，区间改按整个量表计算",
-            f"{score.name}: {outside:g} is outside of the plan's range, so intervals use the whole scale",
+        say(
+            "{name}: {outside:g} is outside of the plan's range, so intervals use the whole scale",
+            name=score.name,
+            outside=outside,
         )
         for outside in dict.fromkeys(item.outside for item in score.summaries if item)
         if outside is not None
@@ -146,10 +144,11 @@ def _range_notes(score: ScoreSummaries) -> list[Bilingual]:
     low_text, high_text = number(low, score.decimals), number(high, score.decimals)
     return [
         *notes,
-        Bilingual(
-            f"{score.name}：未见的同类题目若不出 {low_text} 至 {high_text}，区间才成立",
-            f"{score.name}: intervals hold unless prompts like those not seen fall outside "
-            f"{low_text} to {high_text}",
+        say(
+            "{name}: intervals hold unless prompts like those not seen fall outside {low} to {high}",
+            name=score.name,
+            low=low_text,
+            high=high_text,
         ),
     ]
 
@@ -165,7 +164,7 @@ def _runs(report: Report) -> list[tuple[Run, str]]:
 
 
 def _labelled(label: str, is_baseline: bool) -> Cell:
-    text = NOTED.format(label, Bilingual("基线", "baseline")) if is_baseline else label
+    text = NOTED.format(label, say("baseline")) if is_baseline else label
     return Cell(text=text, values={"": label})
 
 
@@ -174,7 +173,7 @@ def _head(score: ScoreSummaries) -> Bilingual:
     if score.scale:
         parts.append(scale_text(score.scale))
     if not score.higher_is_better:
-        parts.append(Bilingual("越低越好", "lower is better"))
+        parts.append(say("lower is better"))
     return LINE_FEED.join([score.name, MIDDLE_DOT.join(parts)])
 
 
@@ -197,14 +196,14 @@ def _cell(summary: Summary | None, score: ScoreSummaries, *, is_worse: bool, wit
     if with_counts:
         lines.append(score_counts(summary))
     if summary.failed and score.group == "published":
-        lines.append(Bilingual("不完整", "incomplete"))
+        lines.append(say("incomplete"))
     elif summary.failed:
         lines.append(SPACE.join([FAILED, count(summary.failed)]))
     if summary.not_applicable:
-        not_applicable = Bilingual("不适用", "not applicable")
+        not_applicable = say("not applicable")
         lines.append(SPACE.join([not_applicable, count(summary.not_applicable)]))
     if len(summary.signatures) > 1:
-        lines.append(Bilingual("签名不一致", "mixed signatures"))
+        lines.append(say("mixed signatures"))
     return Cell(text=LINE_FEED.join(lines), values=_values(summary), tone="worse" if is_worse else "plain")
 
 
@@ -217,7 +216,7 @@ def _values(summary: Summary) -> dict[str, Value]:
 def trajectory_table(key: str, scores: Sequence[ScoreSummaries], report: Report) -> Table:
     """Return a table with a row for each score: its ends and the order of its means."""
     paths = [(score.name, report.trajectories[score.address]) for score in scores]
-    left_out = Bilingual("{} 不作比较", "{} is not compared")
+    left_out = say("{} is not compared")
     obstacles = [
         COLON.join([name if path.is_compared else left_out.format(name), path.reason])
         for name, path in paths
@@ -226,7 +225,7 @@ def trajectory_table(key: str, scores: Sequence[ScoreSummaries], report: Report)
     is_short = any(path.is_compared and path.windows and path.too_short for _, path in paths)
     return Table(
         key=key,
-        title=Bilingual("随检查点的变化", "Trajectory over the checkpoints"),
+        title=say("Trajectory over the checkpoints"),
         columns=_TRAJECTORY_COLUMNS,
         rows=tuple(
             (

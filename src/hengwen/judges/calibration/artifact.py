@@ -12,14 +12,14 @@ from hengwen.errors import ConfigError, DataError
 from hengwen.io.output_files import atomic_write
 from hengwen.io.strict_yaml import read_text
 from hengwen.io.untrusted_json import parse_json
-from hengwen.judges.calibration.agreement import Agreement  # noqa: TC001 - pydantic reads it
+from hengwen.judges.calibration.agreement import Agreement
 from hengwen.judges.calibration.estimates import (
-    Estimate,  # noqa: TC001 - pydantic reads it
-    Remark,  # noqa: TC001 - pydantic reads it
+    Estimate,
+    Remark,
 )
-from hengwen.judges.calibration.maps import MapReport  # noqa: TC001 - pydantic reads it
-from hengwen.judges.calibration.means import MeanReport  # noqa: TC001 - pydantic reads it
-from hengwen.judges.calibration.within import WithinAgreement  # noqa: TC001 - pydantic reads it
+from hengwen.judges.calibration.maps import MapReport
+from hengwen.judges.calibration.means import MeanReport
+from hengwen.judges.calibration.within import WithinAgreement
 from hengwen.score_id import address_of
 
 if TYPE_CHECKING:

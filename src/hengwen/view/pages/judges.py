@@ -24,7 +24,7 @@ from hengwen.labels.calibration_data import (
 )
 from hengwen.monitoring.judge_drift.report import judge_drift
 from hengwen.monitoring.judge_trust import judge_trust
-from hengwen.text.language import Bilingual
+from hengwen.text.language import Bilingual, say
 from hengwen.text.numbers import number, plural
 from hengwen.view.data import has_labels
 from hengwen.view.page import chosen_runs, respond, view_of
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from hengwen.records import Label, Run
     from hengwen.store import Store
 
-JUDGES = Bilingual("评审", "Judges")
+JUDGES = say("Judges")
 
 
 def show(request: Request) -> Response:
@@ -99,14 +99,12 @@ def _document(judges: Sequence[JudgeTrust]) -> Document:
 
 def _title(judges: Sequence[JudgeTrust]) -> Bilingual:
     if not judges:
-        return Bilingual("最新的运行里没有评审。", "The newest run has no judge.")
+        return say("The newest run has no judge.")
     n = len(judges)
     certified = sum(
         judge.agreement is not None and judge.agreement.decision == "certified" for judge in judges
     )
-    return Bilingual(
-        f"{n} 个评审中 {certified} 个通过校准。", f"{certified} of {plural(n, 'judge')} certified."
-    )
+    return say("{certified} of {judges} certified.", certified=certified, judges=plural(n, "judge"), n=n)
 
 
 def _blocks(judges: Sequence[JudgeTrust]) -> Iterator[Block]:
@@ -114,17 +112,14 @@ def _blocks(judges: Sequence[JudgeTrust]) -> Iterator[Block]:
     yield from charts
     if charts:
         yield Sentence(
-            text=Bilingual(
-                "锚点是不变的回答：线动了，动的是评审。",
-                "Anchors never change: if their line moves, it is the judge that moved.",
-            ),
+            text=say("Anchors never change: if their line moves, it is the judge that moved."),
             is_note=True,
         )
     rows = [row for judge in judges for row in _checks(judge)]
     if rows:
         yield Table(
             key="checks",
-            title=Bilingual("准入测试", "admission tests"),
+            title=say("admission tests"),
             columns=(
                 left("judge", "评审", "judge"),
                 left("check", "检查", "check"),
@@ -149,7 +144,7 @@ def _anchors(judge: JudgeTrust, index: int) -> Chart:
     )
     return Chart(
         key=f"anchors-{index}",
-        title=Bilingual(f"{address} 给锚点的均值", f"Mean that {address} gave the anchors"),
+        title=say("Mean that {address} gave the anchors", address=address),
         series=(Series(name=address, points=points),),
         description=", ".join(f"{point.hint}" for point in points),
     )
