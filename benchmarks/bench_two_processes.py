@@ -1,14 +1,10 @@
 """Count and time the calls of two processes that run one plan on one store at the same time.
 
     .venv/bin/python benchmarks/bench_two_processes.py [--count 1000] [--rounds 3]
-    .venv/bin/python benchmarks/bench_two_processes.py --share [--in-flight 64] [--latency 0.05]
 
-Without ``--share``, on a SQLite file, the second process is refused, waits (``--wait``), or takes over when
-the first one is killed. With ``--share``, the benchmark starts a PostgreSQL server and measures four cases:
-one process without ``--share``, one process with it, two processes that share the plan, and two of which the
-first is killed. Every judgment needs one call; each further call is paid for twice. Targets: no further
-calls without a kill, and otherwise at most as many as were in flight at the kill. The first process is killed
-when half of the replies are stored.
+The second process is refused, waits (``--wait``), or takes over when the first one is killed, which is when
+half of the replies are stored. Every judgment needs one call; each further call is paid for twice. Targets:
+no further calls without a kill, and otherwise at most as many as were in flight at the kill.
 """
 
 from __future__ import annotations
@@ -19,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
     from harness.figures import Entry
     from harness.processes import StubServer
 
-SERVER = Path(__file__).parents[1] / "tests" / "support"
 LATENCY = 0.05
 IN_FLIGHT = 16
 """Calls in flight of `hengwen run` by default."""
@@ -82,14 +77,14 @@ def check(calls: int, count: int, codes: list[int], expected: list[int]) -> None
 
 
 @contextmanager
-def stubbed_plan(count: int, latency: float = LATENCY) -> Iterator[tuple[Path, StubServer]]:
+def stubbed_plan(count: int) -> Iterator[tuple[Path, StubServer]]:
     """Yield a plan whose judge is a local server, and the server, which counts the calls."""
-    with tempfile.TemporaryDirectory() as name, stub(latency) as server:
+    with tempfile.TemporaryDirectory() as name, stub(LATENCY) as server:
         yield write_plan(Path(name), count, server.url), server
 
 
 def calls_of(count: int, *, wait: bool, kill: bool) -> tuple[int, float]:
-    """Run a plan in two processes that do not share it.
+    """Run a plan in two processes.
 
     Args:
         count: Judgments of the plan.
@@ -120,43 +115,6 @@ def calls_of(count: int, *, wait: bool, kill: bool) -> tuple[int, float]:
     return calls, seconds
 
 
-def shared_calls_of(
-    count: int, latency: float, store: str, options: list[str], *, processes: int, kill: bool
-) -> list[float]:
-    """Run a plan in processes that start together.
-
-    Args:
-        count: Judgments of the plan.
-        latency: Seconds of a call.
-        store: URL of an empty database.
-        options: Options of ``hengwen run``.
-        processes: Number of processes.
-        kill: Whether the first process is killed when half of the replies are stored.
-
-    Returns:
-        Number of calls, seconds until the last process ended, CPU milliseconds of all processes a judgment.
-
-    Raises:
-        UnmeasuredError: If the first process ended before it was killed, or a process failed.
-    """
-    with stubbed_plan(count, latency) as (plan, server), ExitStack() as stack:
-        start = time.monotonic()
-        running = [stack.enter_context(run(plan, store, *options)) for _ in range(processes)]
-        if kill:
-            wait_for_replies(store, count // 2, running[0])
-            running[0].kill()
-        cpu = 0.0
-        for process in running:
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            cpu += usage.ru_utime + usage.ru_stime
-        seconds = time.monotonic() - start
-        codes = [process.returncode for process in running]
-    calls = sum(server.counts.values())
-    check(calls, count, codes, [-signal.SIGKILL if kill else 0, *[0] * (processes - 1)])
-    return [calls, seconds, 1000 * cpu / count]
-
-
 def wait_for_replies(store: str, count: int, process: subprocess.Popen[bytes]) -> None:
     """Wait until the database has a number of replies, while a process is running."""
     from sqlalchemy import create_engine, inspect, text
@@ -173,28 +131,8 @@ def wait_for_replies(store: str, count: int, process: subprocess.Popen[bytes]) -
     check_running(process)
 
 
-@contextmanager
-def databases() -> Iterator[Iterator[str]]:
-    """Start a PostgreSQL server, and yield the URLs of empty databases on it."""
-    sys.path.insert(0, str(SERVER))
-    from postgres_server import running_server
-    from sqlalchemy import create_engine
-
-    def create(server: str) -> Iterator[str]:
-        engine = create_engine(server.format(name="postgres"), isolation_level="AUTOCOMMIT")
-        number = 0
-        while True:
-            number += 1
-            with engine.connect() as connection:
-                connection.exec_driver_sql(f"CREATE DATABASE bench{number}")
-            yield server.format(name=f"bench{number}")
-
-    with running_server() as server:
-        yield create(server)
-
-
 def figures(options: argparse.Namespace) -> Iterator[Entry]:
-    """Measure two processes that do not share a plan."""
+    """Measure what a second process of a plan does."""
     count = options.count or 1000  # takes three seconds, in which the second process starts
     for name, wait, kill in (
         ("is refused", False, False),
@@ -213,44 +151,13 @@ def figures(options: argparse.Namespace) -> Iterator[Entry]:
             yield Figure(case=case, value=seconds, unit="s")
 
 
-def sharing_figures(options: argparse.Namespace) -> Iterator[Entry]:
-    """Measure processes that run a plan alone or share it; the cases alternate in each round."""
-    count = options.count or 2000
-    words = ["-j", str(options.in_flight)]
-    kinds = {
-        "one process alone": (words, 1, False),
-        "one process, --share": ([*words, "--share"], 1, False),
-        "two processes, --share": ([*words, "--share"], 2, False),
-        "two processes, --share, one killed": ([*words, "--share"], 2, True),
-    }
-    with databases() as urls:
-        for _ in range(options.rounds):
-            for name, (arguments, processes, kill) in kinds.items():
-                case = f"{count:,} judgments on PostgreSQL, {name}"
-                try:
-                    calls, seconds, cpu = shared_calls_of(
-                        count, options.latency, next(urls), arguments, processes=processes, kill=kill
-                    )
-                except UnmeasuredError as error:
-                    yield Problem(case=case, message=str(error))
-                    continue
-                most = count + (options.in_flight if kill else 0)
-                yield Figure(case=case, value=calls, unit="calls", high=most)
-                yield Figure(case=case, value=seconds, unit="s")
-                yield Figure(case=f"{case}: a judgment", value=cpu, unit="ms of CPU")
-
-
 def main() -> None:
     """Print the figures."""
     parser = script_parser(__doc__, rounds=3)
     parser.add_argument("--count", type=int)
-    parser.add_argument("--share", action="store_true")
-    parser.add_argument("--in-flight", type=int, default=64)
-    parser.add_argument("--latency", type=float, default=LATENCY, help="seconds of a call, with --share")
     options = parser.parse_args()
     os.environ["OPENAI_API_KEY"] = "none"
-    entries = sharing_figures(options) if options.share else figures(options)
-    print_entries(entries, as_json=options.json)
+    print_entries(figures(options), as_json=options.json)
 
 
 if __name__ == "__main__":

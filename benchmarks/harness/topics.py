@@ -104,7 +104,6 @@ TOPICS = (
         scripts=(
             Script(name="bench_kill.py", quick=("--count", "200", "--kills", "5"), rounds=6, seconds=1800),
             Script(name="bench_two_processes.py", quick=("--count", "600")),
-            Script(name="bench_two_processes.py", options=("--share",), quick=("--count", "200")),
         ),
     ),
     Topic(

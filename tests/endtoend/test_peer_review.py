@@ -19,7 +19,7 @@ from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
 from hengwen.plans.overrides import judge_spec
 from hengwen.plans.suite import build_backend
 from hengwen.prompts import load_rubric
-from hengwen.runs.plan_lock import run_lock
+from hengwen.runs.plan_lock import lock_of
 
 pytestmark = pytest.mark.slow
 
@@ -267,7 +267,7 @@ def test_a_review_without_any_verdict_is_an_error(command, stored, judge_server)
 
 def test_a_dry_run_needs_no_lock(command, stored) -> None:
     with open_store("hengwen.db") as store:
-        lock = run_lock(store, "p")
+        lock = lock_of(store, "p")
         assert lock is not None
         assert lock.acquire()
         try:

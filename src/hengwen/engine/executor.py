@@ -16,13 +16,11 @@ from anyio import EndOfStream, WouldBlock
 
 from hengwen.engine.metered_backend import CallPending
 from hengwen.engine.pacing import LoopYielder, stagger_start, worker_count
-from hengwen.engine.run_sharing import SharedUnits, UnitQueue
 from hengwen.engine.sample_evaluation import Answered, Answers, RunEvaluation
 
 if TYPE_CHECKING:
     from hengwen.engine.job import Job
     from hengwen.engine.pacing import Committer
-    from hengwen.engine.sample_evaluation import RunUnit
     from hengwen.engine.scoring import ScoringPool
     from hengwen.protocols import Ledger
 
@@ -36,11 +34,6 @@ BATCH_CHARACTERS = 1_000_000
 """When the responses of a batch have this many characters, the batch gets no further sample."""
 BATCHES_PER_WORKER = 3
 """Maximum number of batches per worker process that are scored or wait to be scored."""
-STAGES = 3
-"""Number of stages of a sample: model, queue, judges. A process that shares a run has at most as many samples
-in progress for each concurrent call, so that none has many left when others have none."""
-SHARED_SAMPLES_PER_WORKER = 32
-"""The same for each worker process, in addition."""
 
 
 class _Stream(Generic[Item]):
@@ -106,15 +99,14 @@ async def execute(
     total = sum(len(task.samples) + len(task.anchors) for task in job.tasks)
     workers = worker_count(concurrency, total)
     count_completed = _counter(progress, total)
-    answers = Answers(run, _units(job, run, workers, pool, count_completed), stop)
+    answers = Answers(run, stop)
 
     async def work(source: _Source) -> None:
         while (answered := await source.get()) is not None:
             if stop.is_set():
                 continue  # discard the sample, so that no earlier stage waits for room in the queue
             await _evaluate(run, answered, stop)
-            if answers.complete(answered):
-                count_completed()
+            count_completed()
             await yielder.yield_if_due()
 
     try:
@@ -131,7 +123,8 @@ async def execute(
     except ExceptionGroup as errors:
         raise _first_error(errors) from None
     try:
-        await _finish(job, run, committer)
+        if not run.pending:  # else some samples still wait for a batch endpoint
+            run.finish()
     finally:
         committer.flush()
     return run.pending
@@ -143,32 +136,6 @@ def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
         return lambda: None
     completed = count(1)
     return lambda: progress(next(completed), total)
-
-
-def _units(
-    job: Job,
-    run: RunEvaluation,
-    workers: int,
-    pool: ScoringPool | None,
-    on_completed_elsewhere: Callable[[], None],
-) -> UnitQueue[RunUnit]:
-    """Return the queue of the samples and anchors (frozen responses) that this process evaluates."""
-    if job.sharing is None:
-        return UnitQueue(run.units())
-    limit = STAGES * workers + (0 if pool is None else SHARED_SAMPLES_PER_WORKER * pool.workers)
-    return SharedUnits(job.sharing, run.units(), limit=limit, on_completed_elsewhere=on_completed_elsewhere)
-
-
-async def _finish(job: Job, run: RunEvaluation, committer: Committer) -> None:
-    """Record the scores that need all responses; if processes share the run, only one of them does this."""
-    if run.pending:
-        return  # some samples still wait for a batch endpoint
-    if job.sharing is None:
-        run.finish()
-    else:
-        committer.flush()  # so that the responses of this process are among the stored ones
-        sizes = [len(task.samples) for task in job.tasks]  # differ between processes with other limits
-        await job.sharing.once(run.finish, "finish", sizes)
 
 
 async def _generate(group: asyncio.TaskGroup, streams: ExitStack, answers: Answers, workers: int) -> _Source:

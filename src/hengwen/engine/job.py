@@ -12,7 +12,6 @@ from hengwen.records import digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from hengwen.engine.run_sharing import RunSharing
     from hengwen.protocols import Backend, GroupScorer, Judge, Scorer
     from hengwen.records import Response, Row, Run, Sample
 
@@ -106,5 +105,3 @@ class Job:
     human_rows: Sequence[Row] = ()
     fresh: bool = False
     """Whether everything is evaluated again, instead of reusing the scores of earlier runs."""
-    sharing: RunSharing | None = None
-    """Divides the samples and calls of the run among processes; None if there is only one."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from hengwen.engine.limits.limiter import Limiter
     from hengwen.engine.pacing import Committer
-    from hengwen.engine.run_sharing import RunSharing
     from hengwen.protocols import Backend, Ledger, Parsed
     from hengwen.records import Request
 
@@ -58,14 +57,6 @@ class CallContext:
         self.in_flight: dict[str, asyncio.Future[None]] = {}
         """For the key of each call that was not replied to yet, a future that is set when it has ended."""
         self.scheduler = FairScheduler()
-        self.sharing: RunSharing | None = None
-        """Claims of this process on samples and calls of the run; None if the run is not shared."""
-        self.is_unreachable = False
-        """Whether no more calls are sent to an endpoint, because it was given up (see ``Circuit``)."""
-
-    def is_exhausted(self) -> bool:
-        """Return whether calls are skipped, because of the budget or because an endpoint is unreachable."""
-        return self.budget.stopped or self.is_unreachable
 
     async def sleep(self, seconds: float) -> None:
         """Sleep; wake up early if the run is stopping."""
@@ -119,25 +110,13 @@ class LedgerBackend(WrappedBackend):
             await asyncio.wait([same_call])  # afterwards its reply is stored, or this call is sent
         ended = in_flight[call_key] = asyncio.get_running_loop().create_future()
         try:
-            completion = await self._call_once(call_key, request, parse)
+            completion = await self._call(call_key, request, parse)
         finally:
             del in_flight[call_key]
             ended.set_result(None)
         if PY311_EXTRA_TICK:  # the reply is recorded by now, so a run that stops here loses nothing
             await self._context.scheduler.take_turn()
         return completion
-
-    async def _call_once(
-        self, call_key: str, request: Request, parse: Callable[[Reply], Parsed]
-    ) -> tuple[Reply, Parsed]:
-        """Make a call, unless another process that works on the run makes it or has made it."""
-        if self._context.sharing is None:
-            return await self._call(call_key, request, parse)
-        async with self._context.sharing.call(call_key, self._cache_scope) as stored:
-            if stored is None:
-                return await self._call(call_key, request, parse)
-            reply = reply_of(stored)
-            return reply, parse(reply)
 
     async def _call(
         self, call_key: str, request: Request, parse: Callable[[Reply], Parsed]
@@ -176,7 +155,6 @@ class LedgerBackend(WrappedBackend):
     def _raise_if_unreachable(self) -> None:
         circuit = self._limiter.circuit
         if circuit.state == "given_up":
-            self._context.is_unreachable = True
             state = "rejects every call" if circuit.status == "rejected" else "is unreachable"
             raise BackendError(
                 f"{self.endpoint} {state}: {circuit.failures} calls in a row got no reply",

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from hengwen.engine.evaluate import Evaluator
     from hengwen.engine.job import Job, Target, TaskJob
     from hengwen.engine.pacing import Committer
-    from hengwen.engine.run_sharing import RunSharing, UnitQueue
     from hengwen.engine.scoring import ScoringPool
     from hengwen.protocols import Ledger
 
@@ -64,12 +63,6 @@ class RunUnit:
     sample: Sample
     anchor: Response | None = None
 
-    @property
-    def key(self) -> tuple[str | int, ...]:
-        """Texts and numbers that identify this sample or anchor in its run."""
-        repeat = 0 if self.anchor is None else self.anchor.repeat
-        return ("sample" if self.anchor is None else "anchor", self.task.job.name, self.sample.id, repeat)
-
 
 @dataclass(slots=True, kw_only=True)
 class Answered(RunUnit):
@@ -98,14 +91,14 @@ class Answered(RunUnit):
 class Answers:
     """The first stage of a run: it gets the responses to one sample after the other."""
 
-    def __init__(self, run: RunEvaluation, units: UnitQueue[RunUnit], stopping: asyncio.Event) -> None:
+    def __init__(self, run: RunEvaluation, stopping: asyncio.Event) -> None:
         self._run = run
         self._stopping = stopping
-        self._units = units
+        self._units = run.units()
 
     async def get(self) -> Answered | None:
         """Return the next sample with its responses; None after the last sample."""
-        while not self._stopping.is_set() and (unit := await self._units.take()) is not None:
+        while not self._stopping.is_set() and (unit := next(self._units, None)) is not None:
             target = unit.task.job.target
             if unit.anchor is not None or target is None:
                 return self._stored(unit)
@@ -117,12 +110,8 @@ class Answers:
 
     def get_nowait(self) -> Answered | None:
         """Return the next sample with its stored responses; None if there is none at present."""
-        unit = None if self._stopping.is_set() else self._units.take_nowait()
+        unit = None if self._stopping.is_set() else next(self._units, None)
         return None if unit is None else self._stored(unit)
-
-    def complete(self, answered: Answered) -> bool:
-        """Record that a sample is evaluated and return True, or leave the sample to other processes."""
-        return self._stopping.is_set() or self._units.complete(answered)
 
     def _stored(self, unit: RunUnit) -> Answered:
         if unit.anchor is None:
@@ -147,7 +136,6 @@ class RunEvaluation:
         self._human_rows = job.human_rows
         self._recorder = Recorder(job, ledger, committer)
         self._tasks = [TaskEvaluators(task, pool) for task in job.tasks]
-        self._sharing = job.sharing
         self.pending = 0
         """Number of samples that are left for later, because their calls wait for a batch endpoint."""
 
@@ -162,7 +150,7 @@ class RunEvaluation:
     def answered(self, unit: RunUnit, responses: list[Response]) -> Answered:
         """Return a sample with its responses, which are kept for the scorers of whole checkpoints."""
         sample, answered = unit.sample, unit.task.answered
-        if answered is not None and self._sharing is None:
+        if answered is not None:
             answered.add(sample, responses)
         items = [Item.build(sample, response, responses[:index]) for index, response in enumerate(responses)]
         return Answered(task=unit.task, sample=sample, items=items)
@@ -311,8 +299,6 @@ class RunEvaluation:
         """Apply scorers of whole checkpoints to all responses of a task; record scores from human labels."""
         self._raise_if_stopping()
         for task in self._tasks:
-            if task.answered is not None and self._sharing is not None:
-                _add_all(task, task.answered, self._sharing)
             if task.answered:
                 item_key = ItemKey(task.job.name, None, None, group_hash(task.answered))
                 for group in task.checkpoint_scorers:
@@ -324,16 +310,6 @@ class RunEvaluation:
     def _raise_if_stopping(self) -> None:
         if self._stopping.is_set():
             raise asyncio.CancelledError
-
-
-def _add_all(task: TaskEvaluators, answered: AnsweredSamples, sharing: RunSharing) -> None:
-    """Add all responses of a task to ``answered``, including the responses that other processes got."""
-    if task.job.target is None:
-        for sample in task.job.samples:
-            answered.add(sample, task.job.sorted_answers(sample.id))
-    else:
-        for responses in sharing.stored_responses(task.job.name):
-            answered.add(Sample(id=responses[0].sample_id), responses)
 
 
 async def _gather(coroutines: Sequence[Coroutine[None, None, Result]]) -> list[Result]:

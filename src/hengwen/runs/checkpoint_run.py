@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.protocols import Backend, Judge, Ledger
     from hengwen.records import Reducer
-    from hengwen.runs.plan_lock import PlanSharing
     from hengwen.runs.resources import RunResources
     from hengwen.score_id import ScoreId
 
@@ -79,21 +78,21 @@ def plan_hash(
 class CheckpointRun:
     """The evaluation of one checkpoint of a plan."""
 
-    def __init__(self, resources: RunResources, order: int, sharing: PlanSharing | None = None) -> None:
+    def __init__(self, resources: RunResources, order: int) -> None:
         self._resources = resources
         self._suite = resources.suite
         self._store = resources.store
         self._options = resources.options
         self._spec = resources.suite.plan.checkpoints[order]
         self._order = order
-        self._sharing = sharing
         self._responses = self._suite.responses.get(self._spec.name, ResponseSet())
         self.warnings: list[str] = []
 
     async def execute(self) -> Run:
         """Evaluate the checkpoint and return its run, whose ``status`` says how it ended."""
-        sql_ledger = self._store.ledger()
-        ledger: Ledger = DryLedger(sql_ledger) if self._resources.dry else sql_ledger
+        ledger: Ledger = self._store.ledger()
+        if self._resources.dry:
+            ledger = DryLedger(ledger)
         committer = Committer(ledger)
         new_id = self._resources.new_run_id()
         context = CallContext(ledger, committer, new_id, self._resources.budget, self._resources.stopping)
@@ -102,18 +101,13 @@ class CheckpointRun:
             JudgedTask(task, self._resources.judges(context, task, cache_scope)) for task in self._suite.tasks
         ]
         run_hash = plan_hash(self._suite, self._spec, tasks, self._responses, self._resources.backends)
-        async with nullcontext() if self._sharing is None else self._sharing.changing(stoppable=True):
-            runs = self._store.runs(self._suite.plan.name)
-            earlier = next((run for run in runs if run.checkpoint == self._spec.name), None)
-            sharing = self._sharing
-            is_running = sharing is not None and earlier is not None and await sharing.is_running(earlier)
-            run = self._begin(earlier, new_id, run_hash, tasks, is_running=is_running)
-            context.run_id = run.id  # calls are recorded under the resumed run
-            self._resources.run_ids.add(run.id)
-            if self._sharing is not None:
-                context.sharing = await self._sharing.join(run, context, sql_ledger)
-            ledger.begin(run)
-            ledger.commit()
+        runs = self._store.runs(self._suite.plan.name)
+        earlier = next((run for run in runs if run.checkpoint == self._spec.name), None)
+        run = self._begin(earlier, new_id, run_hash, tasks)
+        context.run_id = run.id  # calls are recorded under the resumed run
+        self._resources.run_ids.add(run.id)
+        ledger.begin(run)
+        ledger.commit()
         rows, warnings = human_rows(self._suite, run, self._responses)
         self.warnings += warnings
         job = Job(
@@ -121,7 +115,6 @@ class CheckpointRun:
             tasks=[self._task_job(judged, context, cache_scope) for judged in tasks],
             human_rows=rows,
             fresh=self._options.fresh,
-            sharing=context.sharing,
         )
         return await run_job(
             job,
@@ -158,27 +151,16 @@ class CheckpointRun:
             if isinstance(row.outcome, Failure)
         ]
 
-    def _begin(
-        self,
-        earlier: Run | None,
-        new_id: str,
-        run_hash: str,
-        tasks: Sequence[JudgedTask],
-        *,
-        is_running: bool,
-    ) -> Run:
-        """Return the earlier run if it can be resumed or joined, else a new run."""
+    def _begin(self, earlier: Run | None, new_id: str, run_hash: str, tasks: Sequence[JudgedTask]) -> Run:
+        """Return the earlier run if it can be resumed, else a new run."""
         suite, checkpoint = self._suite, self._spec
         if earlier is None or not resumes(
             earlier,
             run_hash,
             fresh=self._options.fresh,
             has_anchors=bool(suite.anchors)
-            and not is_running
             and earlier.id not in self._resources.run_ids,  # this is a later round of the same command
         ):
-            if earlier is not None and is_running and self._sharing is not None:
-                raise self._sharing.busy_error(earlier)
             earlier = Run(
                 id=new_id,
                 plan=suite.plan.name,
@@ -188,9 +170,6 @@ class CheckpointRun:
                 versions=package_versions(),
             )
         facts = self._resources.facts.facts(self._order, self._responses, earlier.facts)
-        stays_finished = (  # if this process ends early, no process would set the status to finished again
-            is_running and earlier.status == "finished" and facts["tasks"] == earlier.facts.get("tasks")
-        )
         reducers: dict[str, Reducer] = {task.spec.name: task.spec.repeat_reducer for task in suite.tasks}
         return replace(
             earlier,
@@ -200,7 +179,7 @@ class CheckpointRun:
             score_order=_score_order(tasks),
             reducers={name: reducer for name, reducer in reducers.items() if reducer != "mean"},
             facts=facts,
-            status="finished" if stays_finished else "running",
+            status="running",
         )
 
     def _task_job(self, judged: JudgedTask, context: CallContext, cache_scope: str) -> TaskJob:

@@ -106,10 +106,6 @@ class RunOptions:
     """Whether to wait if another process runs the plan in the same store, and then to reuse its results;
     False raises an error instead. If ``wait`` is a function, this process waits and calls it with a
     description of the other process."""
-    share: bool = False
-    """Whether to share the work with other processes that run the plan in the same store with ``share``. The
-    store must be a PostgreSQL database. ``concurrency``, ``budget`` and the limits of the plan apply to each
-    process."""
     batch: BatchOptions | None = None
     """How calls are sent to batch endpoints, whose price is lower; None to send each call at once."""
     progress: Callable[[str, int, int], None] | None = None

@@ -54,13 +54,8 @@ class RunResources:
         make_limiter: LimiterFactory | None = None,
         within: RunResources | None = None,
     ) -> None:
-        if options.share and options.fresh:
-            raise ConfigError("a fresh run cannot be shared: use either --fresh or --share")
-        if options.batch is not None and (options.share or options.fresh):
-            option = "share" if options.share else "fresh"
-            raise ConfigError(
-                f"{option} cannot be combined with batches, which resume until no call is missing"
-            )
+        if options.batch is not None and options.fresh:
+            raise ConfigError("fresh cannot be combined with batches, which resume until no call is missing")
         self.suite = suite
         self.store = store
         self.options = options

@@ -64,8 +64,7 @@ async def run_job(
         raise
     finally:
         run = replace(run, status=status)
-        if not has_error or job.sharing is None or await job.sharing.leave():
-            ledger.begin(run)
+        ledger.begin(run)
         if has_error and status == "failed":
             with suppress(StoreError):  # the error that is being raised may itself come from the store
                 ledger.commit()

@@ -107,7 +107,7 @@ def run_worker(job: PlanJob, name: str, coordinator: Any) -> WorkerEnd:
             result = run_resolved(
                 job.plan,
                 job.store,
-                replace(job.options, share=True, progress=update),
+                replace(job.options, wait=True, progress=update),
                 trust=True,
                 interrupts=interrupts,
                 make_limiter=partial(_limiter, job.limits, name, coordinator),

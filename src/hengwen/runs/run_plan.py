@@ -16,7 +16,7 @@ from hengwen.results.coverage import failed_answers
 from hengwen.results.decide import decide_runs
 from hengwen.runs.checkpoint_run import CheckpointRun
 from hengwen.runs.options import RunOptions
-from hengwen.runs.plan_lock import exclusive_run, shared_plan
+from hengwen.runs.plan_lock import plan_lock
 from hengwen.runs.resources import RunResources
 from hengwen.runs.stopping import Interrupts, run_until_complete, stop_after
 from hengwen.store.export import rows
@@ -24,7 +24,6 @@ from hengwen.store.store import opened_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
-    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from pandas import DataFrame
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
     from hengwen.records import Run
     from hengwen.results.decision import Decision
-    from hengwen.runs.plan_lock import PlanSharing
     from hengwen.runs.resources import LimiterFactory
     from hengwen.store.export import Rows
     from hengwen.store.store import Store
@@ -144,8 +142,7 @@ def run_plan(
         ConfigError: The plan or an option is wrong, or the plan needs trust.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
-        StoreBusyError: Another process runs the plan in this store, ``options.wait`` is not set, and the two
-            processes do not share the work.
+        StoreBusyError: Another process runs the plan in this store, and ``options.wait`` is not set.
         BackendError: A batch endpoint failed; batches go on at the provider.
         TimeLimitError: The time limit is reached; calling this function again resumes the run.
         KeyboardInterrupt: The run was interrupted; calling this function again resumes it.
@@ -219,43 +216,35 @@ def run_resolved(
 
 async def _run_suite(resources: RunResources, interrupts: Interrupts) -> RunResult:
     session = resources.batches
-    async with run_session(resources, interrupts) as sharing:
+    async with run_session(resources, interrupts):
         if session is None:
-            runs, warnings = await _evaluate(resources, sharing)
+            runs, warnings = await _evaluate(resources)
         else:
-            runs, warnings = await session.run(lambda: _evaluate(resources, sharing)) or ([], [])
+            runs, warnings = await session.run(lambda: _evaluate(resources)) or ([], [])
             warnings += session.all_warnings()
     return run_result(resources, runs, [*resources.suite.warnings, *warnings])
 
 
 @asynccontextmanager
-async def run_session(resources: RunResources, interrupts: Interrupts) -> AsyncIterator[PlanSharing | None]:
+async def run_session(resources: RunResources, interrupts: Interrupts) -> AsyncIterator[None]:
     """Make a run stoppable, hold the lock of its plan, and close its resources at the end."""
     stopping = resources.stopping
     try:
         with interrupts.stop_on_request(stopping), stop_after(stopping, resources.options.time_limit):
-            async with _lock(resources) as sharing:
-                yield sharing
+            plan, wait = resources.suite.plan.name, resources.options.wait
+            lock = nullcontext() if resources.dry else plan_lock(resources.store, plan, stopping, wait=wait)
+            async with lock:
+                yield
     finally:
         await resources.close()
 
 
-def _lock(resources: RunResources) -> AbstractAsyncContextManager[PlanSharing | None]:
-    """Return a context in which this process runs a plan, alone or together with others."""
-    options, plan = resources.options, resources.suite.plan.name
-    if resources.dry:
-        return nullcontext()
-    if options.share:
-        return shared_plan(resources.store, plan, resources.stopping, wait=options.wait)
-    return exclusive_run(resources.store, plan, resources.stopping, wait=options.wait)
-
-
-async def _evaluate(resources: RunResources, sharing: PlanSharing | None) -> tuple[list[Run], list[str]]:
+async def _evaluate(resources: RunResources) -> tuple[list[Run], list[str]]:
     runs: list[Run] = []
     warnings: list[str] = []
     for order, checkpoint in enumerate(resources.suite.plan.checkpoints):
         if resources.checkpoints is None or checkpoint.name in resources.checkpoints:
-            checkpoint_run = CheckpointRun(resources, order, sharing)
+            checkpoint_run = CheckpointRun(resources, order)
             runs.append(await checkpoint_run.execute())
             warnings += checkpoint_run.warnings
     return runs, warnings

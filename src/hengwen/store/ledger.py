@@ -21,7 +21,7 @@ from hengwen.store.record_codec import PrefixStore
 from hengwen.store.upsert import UNIQUE_COLUMNS, conditions_of, copy_evaluations, upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
     from sqlalchemy import Engine, RowMapping, Select
@@ -89,7 +89,6 @@ class SqlLedger:
         self._evaluations: dict[tuple[object, ...], Columns] = {}
         self._encoder = EvaluationEncoder()
         self._adopted: list[tuple[str, str, EvaluationKey]] = []
-        self._completed_units: list[Columns] = []
         self._removed: list[Columns] = []
         self._good: dict[tuple[str, str], Attempt] = {}
         self._numbers: dict[tuple[str, str], int] = {}
@@ -205,29 +204,6 @@ class SqlLedger:
         """Remove the stored scores that rows of the same series would replace."""
         self._removed += self._encoder.encode(rows)
 
-    def record_completed_unit(self, run_id: str, unit: str) -> None:
-        """Record that a unit (a sample in a run) is fully recorded; see ``hengwen.engine.run_sharing``."""
-        self._completed_units.append({"run_id": run_id, "unit": unit})
-
-    def refresh_call(self, call_key: str, cache_scope: str) -> None:
-        """Let the next ``find_call`` look in the database, because another process has made this call."""
-        self._numbers.pop((call_key, cache_scope), None)
-        if self._stored_calls is not None:
-            self._stored_calls.add(call_key)
-
-    def stored_responses(self, run: Run, task: str) -> Iterator[Response]:
-        """Yield the answers to a task that any process of a run has committed, by sample id and repeat."""
-        response = tables.response
-        query = (
-            select(response)
-            .where(response.c.run_id == run.id, response.c.task == task)
-            .order_by(response.c.sample_id, response.c.repeat)
-        )
-        with store_errors(self._engine), self._engine.connect() as connection:
-            stream = connection.execution_options(yield_per=FETCH_SIZE)
-            for columns in stream.execute(query).mappings():
-                yield codec.response_from(columns, run.checkpoint)
-
     def commit(self) -> None:
         """Write everything that was recorded, in one transaction."""
         with self._writer.begin() as connection, closing(connection.connection.cursor()) as cursor:
@@ -246,9 +222,7 @@ class SqlLedger:
             write(tables.evaluator, list(self._encoder.new_evaluators.values()))
             write(tables.note, [{"id": key, "text": text} for key, text in self._encoder.new_notes.items()])
             write(tables.evaluation, list(self._evaluations.values()))
-            write(tables.completed_unit, self._completed_units)
-        self._runs, self._responses, self._adopted, self._completed_units = [], [], [], []
-        self._removed = []
+        self._runs, self._responses, self._adopted, self._removed = [], [], [], []
         self._samples, self._evaluations = {}, {}
         self._encoder.forget_new()
         self._forget_attempts()

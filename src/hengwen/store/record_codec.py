@@ -94,18 +94,6 @@ def response_columns(run_id: str, sample: Sample, response: Response) -> dict[st
     }
 
 
-def response_from(columns: RowMapping, checkpoint: str) -> Response:
-    """Convert a table row to a ``Response`` record."""
-    return Response(
-        sample_id=columns["sample_id"],
-        text=columns["text"],
-        task=columns["task"],
-        checkpoint=checkpoint,
-        repeat=columns["repeat"],
-        metadata=json.loads(columns["metadata"]),
-    )
-
-
 def attempt_columns(attempt: Attempt, prefixes: PrefixStore) -> dict[str, Any]:
     """Return the columns of an attempt (a sent call); ``prefixes`` stores long beginnings of prompts."""
     columns: dict[str, Any] = dict(zip(_ATTEMPT_FIELDS, _attempt_values(attempt), strict=True))

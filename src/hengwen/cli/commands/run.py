@@ -33,7 +33,6 @@ def run(
     context: typer.Context,
     plan: PlanPath,
     workers: options.Workers = None,
-    share: options.Share = False,
     strict: options.Strict = False,
     engine: Annotated[
         Literal["local", "ray"],
@@ -47,7 +46,7 @@ def run(
     """Evaluate the checkpoints of a plan; the same command resumes an interrupted run."""
     if engine == "local":
         options.refuse(context, {"ray_address": "needs --engine ray"})
-        evaluate_plan(plan, calls, face, strict=strict, workers=workers, share=share)
+        evaluate_plan(plan, calls, face, strict=strict, workers=workers)
         return
     _check_ray(calls, only_this_machine=ray_address is None)
 
@@ -58,7 +57,7 @@ def run(
         resolved = resolve_plan(loaded, judge=calls.judge, base_url=calls.base_url)
         return run_on_ray(resolved, calls.store, run_options, workers=workers, address=ray_address)
 
-    evaluate_plan(plan, calls, face, strict=strict, evaluate=evaluate, share=share)
+    evaluate_plan(plan, calls, face, strict=strict, evaluate=evaluate)
 
 
 def evaluate_plan(

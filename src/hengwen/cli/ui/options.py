@@ -130,14 +130,6 @@ Wait = Annotated[
     bool,
     typer.Option("--wait", help="Wait while another process runs the same plan in the store; default: fail."),
 ]
-Share = Annotated[
-    bool,
-    typer.Option(
-        "--share",
-        help="Share the work with the other processes that run the same plan with --share; the store must be "
-        "a PostgreSQL database.",
-    ),
-]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any outcome failed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
 Quiet = Annotated[
