@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 
+import pytest
+from rich.cells import cell_len
 from rich.console import Console
+from rows import each_row
 
 from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerSide
 from hengwen.documents.blocks import (
@@ -13,15 +16,18 @@ from hengwen.documents.blocks import (
     Chart,
     Column,
     Command,
+    Decision,
     Details,
     Document,
     Point,
+    ScoreLine,
+    Scores,
     Sentence,
     Series,
     Table,
     Verdict,
 )
-from hengwen.documents.render.terminal import to_terminal
+from hengwen.documents.render.terminal import marks_are_wide, to_terminal
 from hengwen.text.language import Bilingual, Language
 
 TABLE = Table(
@@ -57,32 +63,20 @@ def test_a_table_counts_a_chinese_character_as_two_columns() -> None:
     assert printed(TABLE) == [
         "means",
         "score                  mean  why",
-        "─────────────────────────────────────────────────────────────────────",
         "一二三  ▼ 86.1 [80.2, 90.3]  a text of some words that may be wrapped",
         "x                         –",
         "a note",
     ]
-
-
-def test_intervals_move_below_their_values_before_a_table_becomes_a_list() -> None:
-    lines = printed(TABLE, width=38)
-    assert lines[3:5] == ["一二三        ▼ 86.1  a text of some", "        [80.2, 90.3]  words that may"]
-
-
-def test_a_long_address_is_broken_behind_its_parts() -> None:
-    columns = (Column(key="score", head="score"), Column(key="n", head="n", align="right"))
-    rows = ((Cell(text="lyrics/distinct_2.checkpoint"), Cell(text="1.2345 (x)")),)
-    lines = printed(Table(key="t", columns=columns, rows=rows), width=26)
-    assert lines[-2:] == ["lyrics/distinct_2.  1.2345", "checkpoint             (x)"]
+    assert printed(TABLE, width=38)[2:4] == ["一二三  ▼ 86.1 [80.2, 90.3]  a text of", " " * 29 + "some"]
 
 
 def test_a_table_that_is_too_wide_is_a_list() -> None:
     assert printed(TABLE, width=30) == [
         "means",
         "一二三",
-        "  mean ▼ 86.1 [80.2, 90.3] · a",
-        "  text of some words that may",
-        "  be wrapped",
+        "  mean ▼ 86.1 [80.2, 90.3] ·",
+        "  why a text of some words",
+        "  that may be wrapped",
         "x",
         "  mean –",
         "a note",
@@ -105,7 +99,7 @@ def test_closed_details_are_named_and_shown_where_all_is_asked_for() -> None:
     ]
     short = Details(title="cannot be told", blocks=(Verdict(tone="open", sentence="why"),))
     assert printed(Sentence(text="a"), short) == ["a", "", "cannot be told", "", "◇ why"]
-    assert printed(details, verbose=True) == ["", "method", "", "how"]
+    assert printed(details, verbose=True) == ["method", "", "how"]
 
 
 def test_a_command_stays_on_one_line() -> None:
@@ -113,7 +107,7 @@ def test_a_command_stays_on_one_line() -> None:
     assert printed(Command(line=line, purpose=Bilingual("看回答", "read")), width=20) == [f"read: {line}"]
 
 
-def test_a_chart_is_a_course_over_the_range_of_its_intervals() -> None:
+def test_a_chart_is_the_ends_of_its_courses() -> None:
     values = (1.0, None, 2.0, 3.0)
     points = tuple(
         Point(x=x, label="c", value=v, text=f"{v}", interval=(v - 1, v + 1) if v else None)
@@ -126,7 +120,7 @@ def test_a_chart_is_a_course_over_the_range_of_its_intervals() -> None:
         title="means",
         series=(Series(name="a", points=points), Series(name="", points=one), Series(name="b", points=none)),
     )
-    assert printed(chart, verbose=True) == ["means", "  a ▃ ▅▇ 1.0 → 3.0", "  ▁ 5.0", "  b"]
+    assert printed(chart, verbose=True) == ["means", "  a 1.0 → 3.0", "  5.0", "  b"]
     assert printed(chart) == ["", "more: -v or -o FILE.html · means"]
 
 
@@ -162,3 +156,69 @@ def test_the_prompts_that_changed_have_their_change_and_what_it_was_lost_on() ->
         "  rhymes -2.0",
         "1,200 more prompts got worse: hengwen report -o rows.csv",
     ]
+
+
+def decided(*, scores: int = 2, judges: int = 1, bullets: int = 1) -> Decision:
+    line = ScoreLine(
+        key="s",
+        name="lyric.total",
+        address="lyric.total",
+        before="86.1",
+        after="78.2",
+        before_name="ckpt-2",
+        difference="−7.9 [−12.8, −2.8]",
+        p="p = .020",
+        family="corrected for 30 tests",
+        tone="worse",
+        word="fallen",
+        details=("how",),
+    )
+    return Decision(
+        title="Ship ckpt-2.",
+        bullets=(Verdict(tone="worse", subject="fell", sentence="by 7.9 " * 20),) * bullets,
+        scores=Scores(key="s", lines=(line,) * scores),
+        judges=(Verdict(tone="untested", subject="judge", sentence="hardly tested " * 30),) * judges,
+    )
+
+
+def test_a_score_is_one_line_with_its_values_its_change_and_the_verdict() -> None:
+    lines = printed(decided())
+    at = lines.index("score          from → to  change     p  verdict")
+    assert lines[at + 1 : at + 4] == [
+        *["lyric.total  86.1 → 78.2    −7.9  .020  ▼ fallen"] * 2,
+        "p: corrected for 30 tests",
+    ]
+    assert "how" in printed(decided(), verbose=True)
+
+
+def test_the_line_of_a_judge_is_cut_to_two_where_not_all_is_asked_for() -> None:
+    short = [text for text in printed(decided()) if "hardly tested" in text]
+    assert len(short) == 2
+    assert short[1].endswith(" …")
+    assert sum(text.count("hardly") for text in printed(decided(), verbose=True)) == 30
+
+
+@each_row("width", [40, 80])
+def test_what_a_screen_does_not_hold_is_counted_and_not_shown(width: int) -> None:
+    lines = printed(decided(scores=60, judges=9, bullets=3), width=width)
+    assert len(lines) + 1 <= 25
+    assert lines[0] == "Ship ckpt-2."
+    assert any(text.strip().endswith("more") for text in lines)
+    assert max(map(cell_len, lines)) <= width
+    assert lines[-1].startswith("more: -v or -o FILE.html")
+    shown = printed(decided(scores=60), verbose=True)
+    assert sum("lyric.total" in text for text in shown) == 60
+
+
+@pytest.mark.parametrize(
+    ("encoding", "wide"), [("utf-8", False), ("gbk", True), ("cp936", True), ("big5", True)]
+)
+def test_marks_are_ascii_where_the_terminal_draws_them_double(
+    encoding: str, wide: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VTE_CJK_WIDTH", raising=False)
+    assert marks_are_wide(encoding) is wide
+    monkeypatch.setenv("VTE_CJK_WIDTH", "narrow")
+    assert not marks_are_wide("gbk")
+    monkeypatch.setenv("VTE_CJK_WIDTH", "wide")
+    assert "lyric.total  86.1 > 78.2    -7.9  .020  v fallen" in printed(decided())

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Table
 from hengwen.documents.render.words import COMPARED, DIFFERENCE, PROMPTS, SCORE, VERDICT
-from hengwen.text.language import COLON, LIST_COMMA, SEMICOLON, Bilingual, both, in_language
+from hengwen.documents.score_names import without_interval
+from hengwen.text.language import COLON, LIST_COMMA, SEMICOLON, Bilingual, both, in_language, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hengwen.documents.blocks import ScoreLine, Scores, Value
+    from hengwen.documents.blocks import ScoreLine, Scores, Tone, Value
 
 
 def plain_table(scores: Scores) -> Table:
@@ -38,6 +39,27 @@ def plain_table(scores: Scores) -> Table:
         ),
         notes=(*families(scores), *scores.legend),
         records=tuple(map(_record, scores.lines)),
+    )
+
+
+def short_table(scores: Scores) -> Table:
+    """Return a table with a row for each score: two values, their change without interval, the verdict."""
+    columns = (
+        Column(key="score", head=SCORE),
+        Column(key="compared", head=say("from → to"), align="right"),
+        Column(key="difference", head=say("change"), align="right"),
+        Column(key="p", head="p", align="right"),
+        Column(key="verdict", head=VERDICT, is_whole=True),
+    )
+    rows = []
+    for line in scores.lines:
+        ends = [both(end) for end in (line.before, line.after) if end]
+        change = Bilingual(*map(without_interval, both(line.difference)))
+        texts = (line.name, both(" → ").join(ends), change, dict(_texts(line))["p"], line.word)
+        tones: tuple[Tone, ...] = ("plain", "plain", "plain", "plain", line.tone)
+        rows.append(tuple(Cell(text=text, tone=tone) for text, tone in zip(texts, tones, strict=True)))
+    return Table(
+        key=scores.key, title=scores.title, columns=columns, rows=tuple(rows), notes=tuple(families(scores))
     )
 
 

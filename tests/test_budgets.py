@@ -1,0 +1,104 @@
+"""The size of the source only falls: who needs lines takes them from elsewhere, and says from where."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from hengwen.cli import app
+from size import lines_of
+
+ROOT = Path(__file__).resolve().parents[1]
+SRC = ROOT / "src" / "hengwen"
+CODE_LINES = {
+    "__init__": 96,
+    "__main__": 3,
+    "_internal": 659,
+    "backends": 1571,
+    "cli": 3846,
+    "demo": 0,
+    "documents": 9462,
+    "engine": 2199,
+    "errors": 49,
+    "importers": 1997,
+    "integrations": 850,
+    "io": 1034,
+    "judges": 4376,
+    "labels": 630,
+    "monitoring": 5529,
+    "objective": 4916,
+    "peer_review": 2617,
+    "personas": 481,
+    "plans": 1720,
+    "prompts": 596,
+    "protocols": 145,
+    "records": 241,
+    "registry": 107,
+    "relevance_metrics": 2453,
+    "results": 1773,
+    "runs": 4294,
+    "score_id": 97,
+    "stats": 2115,
+    "store": 2254,
+    "text": 271,
+    "view": 1818,
+}
+"""Lines of code of each package and each module beside them, as `tools/size.py` counts them."""
+MODULES, RECORDS, COMMANDS, OPTIONS = 476, 496, 36, 388
+TEST_LINES = 56255
+"""The options of all commands, also those that several share; lines of code of tests."""
+
+
+def code_lines(folder: Path) -> Counter[str]:
+    """Return the lines of code of each package."""
+    lines: Counter[str] = Counter()
+    for path in folder.rglob("*.py"):
+        lines[path.relative_to(folder).parts[0].removesuffix(".py")] += lines_of(path.read_text("utf-8"))[0]
+    return lines
+
+
+def records(tree: ast.AST) -> Iterator[str]:
+    """Yield the classes that hold fields: dataclasses, named tuples, models of pydantic, typed dicts."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            words = ast.unparse([*node.decorator_list, *node.bases])
+            if any(word in words for word in ("dataclass", "NamedTuple", "Model", "TypedDict")):
+                yield node.name
+
+
+def commands(command: Any) -> Iterator[Any]:
+    """Yield a command and those in it; a group that only holds commands is none itself."""
+    children = getattr(command, "commands", {}).values()
+    if not children:
+        yield command
+    for child in children:
+        yield from commands(child)
+
+
+@pytest.mark.parametrize("package", sorted(CODE_LINES))
+def test_a_package_keeps_its_budget_of_code_lines(package: str) -> None:
+    assert code_lines(SRC)[package] <= CODE_LINES[package]
+
+
+def test_every_package_has_a_budget() -> None:
+    assert set(code_lines(SRC)) == set(CODE_LINES)
+
+
+def test_modules_records_and_tests_keep_their_budgets() -> None:
+    trees = [ast.parse(path.read_text("utf-8")) for path in SRC.rglob("*.py")]
+    assert len(trees) <= MODULES
+    assert sum(len(list(records(tree))) for tree in trees) <= RECORDS
+    assert code_lines(ROOT / "tests").total() <= TEST_LINES
+
+
+def test_commands_and_options_keep_their_budgets() -> None:
+    shown = list(commands(get_command(app)))
+    assert len(shown) <= COMMANDS
+    options = [item for command in shown for item in (*command.params, *command.inherited)]
+    assert len(options) <= OPTIONS
