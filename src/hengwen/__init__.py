@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         import_scores as import_scores,
         import_verdicts as import_verdicts,
     )
-    from hengwen.runs.options import BatchOptions as BatchOptions, RunOptions as RunOptions
+    from hengwen.runs.options import RunOptions as RunOptions
     from hengwen.runs.run_plan import RunResult as RunResult, arun_plan as arun_plan, run_plan as run_plan
     from hengwen.store import Rows as Rows, Store as Store, open_store as open_store, rows as rows
 
@@ -97,7 +97,7 @@ _EXPORTS = {
     "results.decision": "Decision",
     "results.score_table": "ScoreTable",
     "runs.imported.record": "ImportedRuns import_scores import_verdicts",
-    "runs.options": "BatchOptions RunOptions",
+    "runs.options": "RunOptions",
     "runs.run_plan": "RunResult arun_plan run_plan",
     "store": "Rows Store open_store rows",
 }

@@ -15,7 +15,6 @@ Required interfaces are ``Scorer``, ``GroupScorer``, ``Judge`` and ``Backend``. 
 ``MultiSignature``       a judge whose scores have different signatures
 ``Rederivable``          a judge that recomputes derived scores from stored ones
 ``ParsingBackend``       a backend that parses a reply before it records the call
-``ProbabilityBackend``   a backend that gives a probability for each label
 =======================  ================================================================
 
 Hengwen checks with ``isinstance`` whether a plug-in has an optional interface. The check for optional
@@ -272,21 +271,6 @@ class ParsingBackend(Protocol):
             parse: Function that parses a reply; raises JudgeError if the reply is unusable.
         """
         ...
-
-
-@runtime_checkable
-class ProbabilityBackend(Protocol):
-    """Optional backend attribute: judges compute expected levels from the probabilities of the labels."""
-
-    @property
-    def gives_probabilities(self) -> bool:
-        """Whether ``Reply.logprobs`` of each reply to a judge has the probability of each label."""
-        ...
-
-
-def gives_probabilities(backend: object) -> bool:
-    """Return whether a backend gives a probability for each label."""
-    return isinstance(backend, ProbabilityBackend) and backend.gives_probabilities
 
 
 EvaluationKey = tuple[str, str | None, int | None, str, str]

@@ -58,7 +58,6 @@ BUILTINS: Mapping[Group, Mapping[str, str]] = {
     },
     "backends": {
         "openai": "hengwen.backends.openai.backend:OpenAIBackend",
-        "decisions": "hengwen.backends.openai.decisions:DecisionsBackend",
         "langchain": "hengwen.backends.langchain:LangChainBackend",
         "replay": "hengwen.backends.replay:ReplayBackend",
     },

@@ -83,9 +83,7 @@ class JudgeServer:
 
     @staticmethod
     def prompt_of(request: dict[str, Any]) -> str:
-        return json.dumps(
-            request["messages"] if "messages" in request else request["input"], ensure_ascii=False
-        )
+        return json.dumps(request["messages"], ensure_ascii=False)
 
     def verdict_on(self, request: dict[str, Any]) -> str:
         """Return the verdict on one answer, or on a pair."""
@@ -96,17 +94,6 @@ class JudgeServer:
         pair = re.search(r":first\n(.*)\n\w+>>>.*:second\n(.*)\n\w+>>>", text, re.DOTALL)
         assert pair is not None
         return verdict(schema, self.prefer(request["model"], pair[1], pair[2]))
-
-    def decision_on(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the probabilities of the labels: a half for ``label``, the rest for the last choice."""
-        answers = []
-        for question in request["questions"]:
-            rest = question["choices"][-1]["value"]
-            shares = [{"value": self.label, "probability": 0.5}, {"value": rest, "probability": 0.5}]
-            answer = {"type": "choice", "name": question["name"], "choice": self.label, "confidence": 0.5}
-            answers.append({**answer, "probabilities": shares})
-        usage = dict(zip(("input_tokens", "output_tokens"), self.tokens, strict=True))
-        return {"answers": answers, "model": "tiny-judge-1", "usage": usage}
 
     async def answer(self, request: dict[str, Any]) -> tuple[int, str]:
         """Wait as long as a model would, then give a verdict, or what ``misbehave`` says."""
@@ -119,8 +106,6 @@ class JudgeServer:
         wrong = self.misbehave(number)
         if wrong is not None:
             return wrong
-        if "questions" in request:
-            return 200, json.dumps(self.decision_on(request))
         text = f"这是第{number}个回答。"  # of a model under test
         if "response_format" in request:
             text = self.verdict_on(request)

@@ -256,31 +256,6 @@ def test_a_budget_is_not_passed_and_a_higher_one_goes_on(run, judge_server, suit
 
 
 @pytest.mark.slow
-def test_probabilities_of_choices_cost_and_are_kept_as_verdicts_are(run, judge_server, suite) -> None:
-    decisions = {**PRICED, "provider": "decisions", "base_url": judge_server.url}
-    plan = judged(suite(4, backends={"j": decisions}))
-    judge_server.tokens = (2000, 400)  # 0.024 a call
-    code, report, err = run(plan, "--budget", "0.05", "-j", "1")
-    paid_calls = len(judge_server.prompts)
-    assert (code, 0 < paid_calls < 4) == (5, True), err
-    level = report["runs"][0]["scores"]["t/persona_generic.level"]
-    assert (level["n"], level["failures"]) == (paid_calls, {"budget": 4 - paid_calls})
-    assert run(plan, "--budget", "5")[0] == 0
-    code, report, _ = run(plan)
-    level = report["runs"][0]["scores"]["t/persona_generic.level"]
-    assert (code, len(judge_server.prompts), level["n"]) == (0, 4, 4)
-    assert level["mean"] == 0.375, "half B (.75), half E (0)"
-    assert "decisions/m|logprobs" in level["signature"]
-
-
-def test_probabilities_of_choices_are_not_sent_in_batches(program, judge_server, suite) -> None:
-    decisions = {**PRICED, "provider": "decisions", "base_url": judge_server.url}
-    code, _, err = program("batch", "submit", judged(suite(2, backends={"j": decisions})))
-    assert (code, judge_server.prompts) == (2, [])
-    assert "no backend of the plan has a batch endpoint" in err
-
-
-@pytest.mark.slow
 def test_a_dry_run_asks_nobody_keeps_nothing_and_counts_what_is_missing(run, judge_server, suite) -> None:
     plan = judged(suite(4, backends={"j": {**PRICED, "base_url": judge_server.url}}))
     code, report, _ = run(plan, "--dry-run")

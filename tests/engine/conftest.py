@@ -96,7 +96,6 @@ class Bench:
     def __init__(self) -> None:
         self.ledger = MemoryLedger()
         self.meter: CallContext | None = None
-        self.pending = 0
 
     @staticmethod
     def wrap(meter: CallContext, backend: object, role: str, slots: int = 4, **more: object) -> LedgerBackend:
@@ -118,7 +117,7 @@ class Bench:
         self.meter = CallContext(self.ledger, committer, run)
         self.ledger.begin(self.run(run))
         job = Job(run=self.run(run), tasks=[make(self.meter)])
-        self.pending = await execute(job, self.ledger, committer, concurrency=concurrency)
+        await execute(job, self.ledger, committer, concurrency=concurrency)
         return {
             (row.sample_id, row.repeat, row.score.name): row.outcome
             for row in self.ledger.rows

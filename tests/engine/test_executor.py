@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from hengwen.engine.job import Target, TaskJob
-from hengwen.engine.metered_backend import CallPending
 from hengwen.errors import StoreError
 from hengwen.objective.diversity.scorers import DistinctN
-from hengwen.records import Failure, Request, Response, Sample, Score
+from hengwen.records import Failure, Response, Sample, Score
 
 
 async def test_every_repeat_of_every_sample_is_scored(bench) -> None:
@@ -224,31 +223,3 @@ async def test_a_ledger_that_fails_stops_the_run_with_its_own_error(
     )
     with pytest.raises(StoreError, match="disk full"):
         await bench.weigh(lambda meter: task, concurrency=2)
-
-
-async def test_a_sample_whose_call_is_pending_is_left_for_later_without_a_failure(bench) -> None:
-    def wait_for_b(number: int, request: Request) -> str:
-        if "b/1" in request.messages[-1][1]:
-            raise CallPending
-        return "1"
-
-    oracle = bench.Oracle(answer=wait_for_b)
-
-    def make(meter) -> TaskJob:
-        return TaskJob(
-            name="t",
-            samples=bench.samples("a", "b"),
-            answers=bench.answers(a="风吹过", b="雨落下"),
-            scorers=[bench.Length()],
-            set_scorers=[DistinctN(scope="checkpoint")],
-            judges=[bench.Asking(oracle)],
-        )
-
-    outcomes = await bench.weigh(make)
-    assert set(outcomes) == {("a", 1, "asking.level"), ("a", 1, "length.total"), ("b", 1, "length.total")}
-    assert bench.pending == 1
-    oracle.answer = lambda number, request: "1"
-    outcomes = await bench.weigh(make)
-    assert all(isinstance(outcome, Score) for outcome in outcomes.values())
-    assert {(None, None, "distinct_2.checkpoint"), ("b", 1, "asking.level")} <= set(outcomes)
-    assert bench.pending == 0

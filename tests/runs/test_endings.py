@@ -185,8 +185,6 @@ def test_the_price_of_the_plan_comes_before_that_of_the_options(limited: Path, t
     shared = resources(limited, tmp_path, price=(3.0, 4.0))
     prices = [(price.input, price.output, price.source) for price in map(shared.price, BACKENDS) if price]
     assert prices == [(1.0, 2.0, "plan"), (3.0, 4.0, "--price")]
-    half = [price.input for price in map(shared.batch_price, BACKENDS) if price]
-    assert half == [0.5, 1.5]
 
 
 def test_a_budget_in_two_currencies_is_refused(limited: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.protocols import ParsingBackend, gives_probabilities
+from hengwen.protocols import ParsingBackend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,11 +47,6 @@ class WrappedBackend:
     def endpoint(self) -> str:
         """Endpoint of the wrapped backend."""
         return self._backend.endpoint
-
-    @property
-    def gives_probabilities(self) -> bool:
-        """Whether the wrapped backend gives a probability for each label."""
-        return gives_probabilities(self._backend)
 
     async def close(self) -> None:
         """Close the wrapped backend."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Document, Table
 from hengwen.documents.cells import left, right, thousands_cell
-from hengwen.runs.estimate_plan import BatchEstimate
 from hengwen.text.language import Bilingual, say
 from hengwen.text.numbers import count, counted, number
 
@@ -24,21 +23,18 @@ _UNKNOWN_COST = say("unknown cost: neither the plan nor --price IN,OUT states a 
 def dry_run_document(estimates: Sequence[CostEstimate]) -> Document:
     """Return the document of the estimates of a run."""
     calls = sum(estimate.usage.calls for estimate in estimates)
-    has_files = any(isinstance(estimate, BatchEstimate) for estimate in estimates)
-    columns = [
+    columns = (
         left("backend", "后端", "backend"),
         left("role", "角色", "role"),
         right("calls", "调用", "calls"),
-        right("files", "批量文件", "batch files"),
         right("input_tokens", "约输入词元", "about tokens in"),
         right("output_tokens", "约输出词元", "about tokens out"),
         right("cost", "约费用", "about cost"),
-    ]
-    kept = [i for i, column in enumerate(columns) if has_files or column.key != "files"]
+    )
     table = Table(
         key="calls",
-        columns=tuple(columns[i] for i in kept),
-        rows=tuple(tuple(_cells(estimate)[i] for i in kept) for estimate in estimates),
+        columns=columns,
+        rows=tuple(map(_cells, estimates)),
         notes=_notes(estimates),
     )
     title = say("no calls needed")
@@ -52,15 +48,14 @@ def dry_run_document(estimates: Sequence[CostEstimate]) -> Document:
     )
 
 
-def _cells(estimate: CostEstimate) -> list[Cell]:
+def _cells(estimate: CostEstimate) -> tuple[Cell, ...]:
     usage = estimate.usage
-    files = estimate.files if isinstance(estimate, BatchEstimate) else None
-    return [
+    return (
         Cell(text=estimate.backend),
         Cell(text=_ROLES.get(estimate.role, estimate.role), values={"": estimate.role}),
-        *(thousands_cell(value) for value in (usage.calls, files, usage.input_tokens, usage.output_tokens)),
+        *(thousands_cell(value) for value in (usage.calls, usage.input_tokens, usage.output_tokens)),
         Cell(text=_cost_text(estimate), values={"": estimate.cost}),
-    ]
+    )
 
 
 def _cost_text(estimate: CostEstimate) -> str:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from anyio import EndOfStream, WouldBlock
 
-from hengwen.engine.metered_backend import CallPending
 from hengwen.engine.pacing import LoopYielder, stagger_start, worker_count
 from hengwen.engine.sample_evaluation import Answered, Answers, RunEvaluation
 
@@ -91,7 +90,7 @@ async def execute(
     progress: Progress | None = None,
     stopping: asyncio.Event | None = None,
     pool: ScoringPool | None = None,
-) -> int:
+) -> None:
     """Evaluate all responses of a run, except those whose scores are already recorded in the ledger."""
     stop = stopping or asyncio.Event()
     run = RunEvaluation(job, ledger, committer, stop, pool)
@@ -123,11 +122,9 @@ async def execute(
     except ExceptionGroup as errors:
         raise _first_error(errors) from None
     try:
-        if not run.pending:  # else some samples still wait for a batch endpoint
-            run.finish()
+        run.finish()
     finally:
         committer.flush()
-    return run.pending
 
 
 def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
@@ -210,11 +207,9 @@ async def _batch(source: _Source, yielder: LoopYielder) -> list[Answered]:
 
 
 async def _evaluate(run: RunEvaluation, answered: Answered, stop: asyncio.Event) -> None:
-    """Evaluate a sample; if one of its calls waits for a batch, leave the sample for later."""
+    """Evaluate a sample."""
     try:
         await run.evaluate(answered)
-    except CallPending:
-        run.pending += 1
     except asyncio.CancelledError:  # a call ends so if the run is stopping
         task = asyncio.current_task()
         if not stop.is_set() or (task is not None and task.cancelling()):

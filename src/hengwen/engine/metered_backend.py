@@ -27,13 +27,6 @@ MAX_RETRY_WAIT = 60.0
 """Maximum number of seconds before a retry, even if the endpoint asks for more."""
 
 
-class CallPending(BaseException):
-    """Raised instead of a reply: the call is in a batch file; its sample is left for a later pass.
-
-    It derives from BaseException, so that no scorer, judge or panel turns it into a ``Failure``.
-    """
-
-
 Role = Literal["judge", "subject"]
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from hengwen._internal.spill_dict import AnsweredSamples
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.job import Item, group_hash
-from hengwen.engine.metered_backend import CallPending
 from hengwen.engine.recorder import ItemKey, Recorder
 from hengwen.engine.scoring import WHOLE_GROUP, Unit
 from hengwen.errors import JudgeError
@@ -102,10 +101,7 @@ class Answers:
             target = unit.task.job.target
             if unit.anchor is not None or target is None:
                 return self._stored(unit)
-            try:
-                return self._run.answered(unit, await self._run.ask(unit.task, target, unit.sample))
-            except CallPending:
-                self._run.pending += 1
+            return self._run.answered(unit, await self._run.ask(unit.task, target, unit.sample))
         return None
 
     def get_nowait(self) -> Answered | None:
@@ -136,8 +132,6 @@ class RunEvaluation:
         self._human_rows = job.human_rows
         self._recorder = Recorder(job, ledger, committer)
         self._tasks = [TaskEvaluators(task, pool) for task in job.tasks]
-        self.pending = 0
-        """Number of samples that are left for later, because their calls wait for a batch endpoint."""
 
     def units(self) -> Iterator[RunUnit]:
         """Yield each sample of each task, and after them the task's anchors (frozen responses)."""

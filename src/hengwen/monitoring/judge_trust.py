@@ -43,7 +43,7 @@ admission test is that of the same model and rubric on single answers. ``named``
 _RUBRIC = re.compile(r"\|rubric:(\d+\.[0-9a-f]{8})")
 _PANEL = re.compile(r"\|panel:.*?\|\[(.*)\]\|v:")
 _MODEL = re.compile(r"\|([a-z_]+/[^|\];]+)")
-_BY_NAME = re.compile(r"rubric:[^|]+\|lang:(zh|en)\|(?:decisions/[^|]+|[^|]+\|temp:0)\|v:\d+")
+_BY_NAME = re.compile(r"rubric:[^|]+\|lang:(zh|en)\|[^|]+\|temp:0\|v:\d+")
 """Key of a judge with the settings of ``hengwen doctor --judge PROVIDER/MODEL``."""
 
 
@@ -260,7 +260,7 @@ def _doctor_name(model: str, endpoints: Sequence[str]) -> str:
 
 
 def _doctor_options(signature: str, name: str, rubric_source: str, endpoints: Sequence[str]) -> str:
-    from hengwen.backends.openai.client import DEFAULT_BASE_URL
+    from hengwen.backends.openai.backend import DEFAULT_BASE_URL
 
     settings = _BY_NAME.fullmatch(judge_key(signature))
     if name and name != "rules" and settings is None:

@@ -68,9 +68,8 @@ def is_plan_path(judge: str) -> bool:
 
 
 def judge_spec(judge: str, base_url: str | None = None) -> BackendSpec:
-    """Parse ``PROVIDER/MODEL`` into the settings of a judge's backend, with temperature 0 if it samples."""
+    """Parse ``PROVIDER/MODEL`` into the settings of a judge's backend, with temperature 0."""
     provider, _, model = judge.partition("/")
     if not provider or not model:
         raise ConfigError(f"--judge must be PROVIDER/MODEL, such as openai/gpt-4o-mini, got {judge!r}")
-    params = {} if provider == "decisions" else {"temperature": 0}
-    return BackendSpec(provider=provider, model=model, base_url=base_url, params=params)
+    return BackendSpec(provider=provider, model=model, base_url=base_url, params={"temperature": 0})

@@ -204,11 +204,6 @@ class BackendSpec(StrictModel):
     tpm: Annotated[float, Field(gt=0)] | None = None
     """Maximum number of tokens per minute that the endpoint allows; the tokens of a call are estimated."""
     price: PriceSpec | None = None
-    batch: bool = True
-    """Whether ``hengwen batch`` sends the calls of this backend to a batch endpoint, not to the usual one."""
-    batch_price: PriceSpec | None = None  # default: half of price
-    batch_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Maximum number of estimated prompt tokens that may wait at the batch endpoint at the same time."""
 
     @model_validator(mode="before")
     @classmethod

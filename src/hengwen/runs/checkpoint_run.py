@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.job import Job, Target, TaskJob
 from hengwen.engine.metered_backend import CallContext
 from hengwen.engine.pacing import Committer
@@ -90,9 +89,7 @@ class CheckpointRun:
 
     async def execute(self) -> Run:
         """Evaluate the checkpoint and return its run, whose ``status`` says how it ended."""
-        ledger: Ledger = self._store.ledger()
-        if self._resources.dry:
-            ledger = DryLedger(ledger)
+        ledger = self._resources.ledger()
         committer = Committer(ledger)
         new_id = self._resources.new_run_id()
         context = CallContext(ledger, committer, new_id, self._resources.budget, self._resources.stopping)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hengwen.engine.budget import Price
-    from hengwen.engine.metered_backend import Role
     from hengwen.plans.plan import Plan
     from hengwen.records import Usage
     from hengwen.store.store import Store
@@ -33,14 +32,6 @@ class CostEstimate:
     cost: float | None
     """Cost at ``price``; None if the price is unknown."""
     price: Price | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchEstimate(CostEstimate):
-    """Estimated calls, tokens, cost and files of one backend whose calls are sent to a batch endpoint."""
-
-    files: int
-    """Number of files in the first round; later rounds send the calls that depend on replies."""
 
 
 def estimate_plan(
@@ -66,34 +57,26 @@ def estimate_suite(suite: LoadedPlan, store: Store, options: RunOptions) -> list
 
 async def _estimate(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:
     resources = RunResources(suite, store, options, dry=True)
+    await walk(resources)
+    return estimates_of(resources)
+
+
+async def walk(resources: RunResources) -> None:
+    """Evaluate all checkpoints in a dry run."""
     try:
-        for order in range(len(suite.plan.checkpoints)):
+        for order in range(len(resources.suite.plan.checkpoints)):
             await CheckpointRun(resources, order).execute()
     finally:
         await resources.close()
-    return estimates_of(resources)
 
 
 def estimates_of(resources: RunResources) -> list[CostEstimate]:
     """Return the estimates of a dry run for each backend and role; models under test come first."""
     names = sorted(resources.dry_backends, key=lambda key: key[1] == "judge")
-    return [_estimate_of(resources, name, role) for name, role in names]
-
-
-def _estimate_of(resources: RunResources, name: str, role: Role) -> CostEstimate:
-    batches, options = resources.batches, resources.options.batch
-    counts = None if batches is None else batches.file_counts(name, role)
-    usage = resources.dry_backends[name, role].expected if counts is None else counts.usage
-    is_small = batches is not None and options is not None and batches.queue.collected < options.online_below
-    if counts is None or is_small:
-        price = resources.price(name)
-        return CostEstimate(backend=name, role=role, usage=usage, cost=_cost(price, usage), price=price)
-    price = resources.batch_price(name)
-    cost = _cost(price, usage)
-    return BatchEstimate(backend=name, role=role, usage=usage, cost=cost, price=price, files=counts.files)
-
-
-def _cost(price: Price | None, usage: Usage) -> float | None:
-    if price is None:
-        return None if usage.calls else 0.0
-    return price.cost(usage)
+    estimates = []
+    for name, role in names:
+        usage, price = resources.dry_backends[name, role].expected, resources.price(name)
+        unknown = None if usage.calls else 0.0
+        cost = unknown if price is None else price.cost(usage)
+        estimates.append(CostEstimate(backend=name, role=role, usage=usage, cost=cost, price=price))
+    return estimates

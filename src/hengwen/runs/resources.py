@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from hengwen._internal.worker_pool import MIN_ITEMS, usable_cores
 from hengwen.engine.budget import Budget, Price
-from hengwen.engine.dry_run import DryBackend
+from hengwen.engine.dry_run import DryBackend, DryLedger
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.metered_backend import LedgerBackend
@@ -19,7 +18,6 @@ from hengwen.errors import ConfigError
 from hengwen.plans.endpoints import listed_price
 from hengwen.plans.overrides import OVERRIDE
 from hengwen.plans.suite import build_backends
-from hengwen.runs.batch.session import batch_session
 from hengwen.runs.run_facts import FactCollector
 
 if TYPE_CHECKING:
@@ -29,15 +27,12 @@ if TYPE_CHECKING:
     from hengwen.engine.metered_backend import CallContext, Role
     from hengwen.plans.plan import PriceSpec
     from hengwen.plans.suite import LoadedPlan, LoadedTask
-    from hengwen.protocols import Backend, Judge
+    from hengwen.protocols import Backend, Judge, Ledger
     from hengwen.runs.options import RunOptions
     from hengwen.store.store import Store
 
     LimiterFactory = Callable[[str, asyncio.Event], Limiter]
     """Makes a limiter that is shared with other processes, from a backend's name and the stopping event."""
-
-BATCH_DISCOUNT = 0.5
-"""Price of a batch endpoint as a share of the price of single calls, if the plan does not set it."""
 
 
 class RunResources:
@@ -54,8 +49,6 @@ class RunResources:
         make_limiter: LimiterFactory | None = None,
         within: RunResources | None = None,
     ) -> None:
-        if options.batch is not None and options.fresh:
-            raise ConfigError("fresh cannot be combined with batches, which resume until no call is missing")
         self.suite = suite
         self.store = store
         self.options = options
@@ -71,22 +64,13 @@ class RunResources:
         self.budget: Budget = Budget(options.budget) if within is None else within.budget
         """Budget of the command; resources ``within`` those of another plan share its budget and its end."""
         self.specs = suite.plan.used_backends
-        self.backends: dict[str, Backend] = build_backends(suite.plan, check_key=self._needs_key())
+        self.backends: dict[str, Backend] = build_backends(suite.plan, check_key=not dry)
         if options.budget is not None:
             _check_prices({name: self.price(name) for name in self.specs})
         self._pool: ScoringPool | None = None
         self.facts = FactCollector(suite, self.backends, options.limit, self.price)
         self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
         self.limiters = {name: self._limiter(name) for name in self.specs}
-        self.batches = batch_session(self)
-
-    def _needs_key(self) -> bool:
-        if self.dry or self.options.batch is None:
-            return not self.dry
-        action = self.options.batch.action
-        return action == "run" or (
-            action == "cancel" and bool(self.store.batches(self.suite.plan.name).files("uploaded", "created"))
-        )
 
     def _limiter(self, name: str) -> Limiter:
         if self.dry:  # a dry run makes no call, so it needs no rate limit
@@ -106,14 +90,18 @@ class RunResources:
         """Return the id of a new run: the time at which the command started, and random digits."""
         return f"{self.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
+    def ledger(self) -> Ledger:
+        """Return the ledger that records the runs; that of a dry run writes nothing."""
+        ledger = self.store.ledger()
+        return DryLedger(ledger) if self.dry else ledger
+
     def wrap(self, context: CallContext, name: str, role: Role, cache_scope: str) -> Backend:
         """Wrap a backend so that its calls are limited, counted against the budget, and recorded."""
         spec, backend = self.specs[name], self.backends[name]
         if self.dry:
             dry_backend = DryBackend(backend, answers=role == "subject", params=spec.params)
             backend = self.dry_backends.setdefault((name, role), dry_backend)
-        wrapper = LedgerBackend if self.batches is None else self.batches.wrapper(name)
-        return wrapper(
+        return LedgerBackend(
             context,
             backend,
             role,
@@ -182,15 +170,6 @@ class RunResources:
             return Price(input=stated[0], output=stated[1], source="--price")
         return listed_price(self.backends[name].endpoint, spec.model)
 
-    def batch_price(self, name: str) -> Price | None:
-        """Return the price of a backend's batch endpoint; by default, half the price of single calls."""
-        batch_price, price = self.specs[name].batch_price, self.price(name)
-        if batch_price is not None:
-            return price_in_plan(batch_price)
-        return price and replace(
-            price, input=BATCH_DISCOUNT * price.input, output=BATCH_DISCOUNT * price.output
-        )
-
     @property
     def unreachable(self) -> tuple[str, ...]:
         """Endpoints that were given up, because their calls failed for too long."""
@@ -201,8 +180,6 @@ class RunResources:
         """Close the backends, and end the worker processes."""
         if self._pool is not None:
             self._pool.close()
-        if self.batches is not None:
-            await self.batches.close()
         for backend in self.backends.values():
             await backend.close()
 

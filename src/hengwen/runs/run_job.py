@@ -43,7 +43,7 @@ async def run_job(
     status: Literal["finished", "interrupted", "failed"] = "failed"
     has_error = True
     try:
-        pending = await execute(
+        await execute(
             job,
             ledger,
             committer,
@@ -52,12 +52,9 @@ async def run_job(
             pool=resources.pool,
             progress=None if progress is None else partial(progress, run.checkpoint),
         )
-        if pending:
-            status = "interrupted"
-        else:
-            if record_more is not None:
-                record_more()
-            status = "failed" if _has_only_failures(resources.store, run) else "finished"
+        if record_more is not None:
+            record_more()
+        status = "failed" if _has_only_failures(resources.store, run) else "finished"
         has_error = False
     except (asyncio.CancelledError, KeyboardInterrupt):
         status = "interrupted"

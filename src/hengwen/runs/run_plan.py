@@ -60,12 +60,8 @@ class RunResult:
     """Endpoints that were given up, because their calls failed for too long."""
     decision: Decision | None = None
     """Which checkpoint to ship; None if no run was made."""
-    pending_calls: int = 0
-    """Number of calls without a reply after an export or import; see ``BatchOptions``."""
     bill: Bill = field(default_factory=Bill)
     """What the calls of this command have used and cost; replies that the store already had cost nothing."""
-    exported: tuple[Path, ...] = ()
-    """Files of requests that an export wrote."""
 
     def __repr__(self) -> str:
         failed = sum(self.failures.values())
@@ -143,7 +139,6 @@ def run_plan(
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
         StoreBusyError: Another process runs the plan in this store, and ``options.wait`` is not set.
-        BackendError: A batch endpoint failed; batches go on at the provider.
         TimeLimitError: The time limit is reached; calling this function again resumes the run.
         KeyboardInterrupt: The run was interrupted; calling this function again resumes it.
 
@@ -215,13 +210,8 @@ def run_resolved(
 
 
 async def _run_suite(resources: RunResources, interrupts: Interrupts) -> RunResult:
-    session = resources.batches
     async with run_session(resources, interrupts):
-        if session is None:
-            runs, warnings = await _evaluate(resources)
-        else:
-            runs, warnings = await session.run(lambda: _evaluate(resources)) or ([], [])
-            warnings += session.all_warnings()
+        runs, warnings = await _evaluate(resources)
     return run_result(resources, runs, [*resources.suite.warnings, *warnings])
 
 
@@ -258,7 +248,7 @@ def decide_stored(store: Store, runs: Sequence[Run]) -> Decision:
 
 def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str]) -> RunResult:
     """Return the runs with their numbers of failures, which the store counts."""
-    suite, store, session = resources.suite, resources.store, resources.batches
+    suite, store = resources.suite, resources.store
     statuses = store.statuses(runs)
     failures = failed_answers(statuses)
     unscored = [
@@ -283,6 +273,4 @@ def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[
         out_of_budget=resources.budget.stopped,
         unreachable=resources.unreachable,
         bill=resources.budget.bill(),
-        pending_calls=0 if session is None else session.pending_calls,
-        exported=() if session is None else session.exported,
     )

@@ -25,7 +25,6 @@ from hengwen.store.evaluation_codec import (
     rows_from,
     statuses_from,
 )
-from hengwen.store.tables import BATCHED, UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -300,7 +299,7 @@ def model_calls(connection: Connection, run_ids: Sequence[str]) -> list[ModelCal
             attempt.role,
             attempt.model,
             func.sum(attempt.calls),
-            func.sum(case((attempt.status.in_(("ok", BATCHED, UNREAD)), 0), else_=1)),
+            func.sum(case((is_answered, 0), else_=1)),
             func.sum(attempt.input_tokens),
             func.sum(attempt.output_tokens),
             func.avg(case((is_answered, attempt.latency))),

@@ -15,7 +15,6 @@ from hengwen.results.run_order import training_order
 from hengwen.results.score_table import ScoreTable
 from hengwen.store import queries, tables
 from hengwen.store import record_codec as codec
-from hengwen.store.batches import BatchStore
 from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
@@ -108,10 +107,6 @@ class Store:
     def ledger(self) -> SqlLedger:
         """Return a ledger, which records runs, answers, calls and scores in this store."""
         return SqlLedger(self._engine, self._writer)
-
-    def batches(self, plan: str) -> BatchStore:
-        """Return the store of the calls that a plan sends in files to batch endpoints."""
-        return BatchStore(self._engine, self._writer, plan)
 
     def runs(self, plan: str | None = None) -> list[Run]:
         """Return the runs of a plan, newest first, without runs that judge stored answers again.

@@ -1,4 +1,4 @@
-"""A run that asks a model and a judge with a price, the judge in batch files."""
+"""A run that asks a model and a judge with a price."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from hengwen.documents.blocks import Document
 from hengwen.documents.dry_run import dry_run_document
 from hengwen.engine.budget import Price
 from hengwen.records import Usage
-from hengwen.runs.estimate_plan import BatchEstimate, CostEstimate
+from hengwen.runs.estimate_plan import CostEstimate
 
 LISTED = Price(input=3, output=23.6, currency="USD", source="2026-11-23")
 
@@ -16,6 +16,6 @@ def example(folder: Path) -> Document:
     return dry_run_document(
         [
             CostEstimate(backend="poet", role="subject", usage=Usage(calls=3), cost=None, price=None),
-            BatchEstimate(backend="jury", role="judge", usage=paid, cost=1.25, price=LISTED, files=2),
+            CostEstimate(backend="jury", role="judge", usage=paid, cost=1.25, price=LISTED),
         ]
     )

@@ -18,7 +18,6 @@ from hengwen.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hengwen.cli.follow_up import FollowUp
     from hengwen.plans.plan import Plan
     from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import RunResult
@@ -67,7 +66,6 @@ def evaluate_plan(
     *,
     strict: bool = False,
     evaluate: Evaluate | None = None,
-    follow_up: FollowUp | None = None,
     **others: Any,
 ) -> None:
     """Evaluate a plan, or estimate the cost; show the result, and exit. ``others`` are options of the run."""
@@ -78,7 +76,7 @@ def evaluate_plan(
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import store_files
 
-    run_options = calls.run_options(batch=follow_up.batch if follow_up else None, **others)
+    run_options = calls.run_options(**others)
     loaded = calls.load(plan)
     face.check([plan, *input_files(loaded), *store_files(calls.store)])
     for spec in () if calls.dry_run else loaded.log:
@@ -91,12 +89,9 @@ def evaluate_plan(
             estimates = estimate_plan(loaded, store=opened, options=run_options, **judging)
             face.show(dry_run_document(estimates), face.language(loaded.language))
             raise typer.Exit
-        if follow_up is not None:
-            follow_up.open(opened, loaded.name)
 
         def hint() -> str:
-            resume = follow_up.resume_hint() if follow_up else "the same command resumes the run"
-            return f"the results are in {opened.name}, {resume}"
+            return f"the results are in {opened.name}, the same command resumes the run"
 
         with resumable_progress(hint, quiet=face.is_silent, checkpoints=len(loaded.checkpoints)) as progress:
             run_options = replace(run_options, progress=progress)
@@ -105,14 +100,10 @@ def evaluate_plan(
             else:
                 result = run_plan(loaded, store=opened, options=run_options, **judging)
         _log_results(loaded, result, opened)
-        if follow_up is not None:
-            follow_up.show(result, strict=strict, as_json=face.as_json)
         if face.output or face.as_json or not face.quiet:
             from hengwen.documents.run.document import report_document
 
-            document = report_document(
-                opened, result.runs, warnings=result.warnings, pending_calls=result.pending_calls
-            )
+            document = report_document(opened, result.runs, warnings=result.warnings)
             try:
                 face.show(document, face.report_language(result.runs))
             except ConfigError as error:

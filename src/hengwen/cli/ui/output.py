@@ -105,6 +105,4 @@ def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) ->
         unscored = f"no scores for {', '.join(result.unscored)}"
         print_error(f"{unscored}; all other scores are in {result.store}" if store_is_kept else unscored)
         return 1
-    if strict and failed:
-        return 1
-    return 4 if result.pending_calls and not result.exported else 0
+    return 1 if strict and failed else 0

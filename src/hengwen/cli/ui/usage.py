@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 _JUDGING = "rejudge judge base-url concurrency budget time-limit dry-run fresh wait trust"
 FORMER_OPTIONS: dict[tuple[str | None, str], str] = {
     **{("drift", f"--{name}"): "hengwen judge-drift PLAN" for name in _JUDGING.split()},
-    ("run", "--batch"): "hengwen batch submit|export|import|cancel PLAN",
-    ("run", "--poll"): "hengwen batch submit PLAN --poll",
-    ("run", "--online-below"): "hengwen batch submit PLAN --online-below",
+    ("run", "--batch"): "hengwen batch export PLAN DIR",
     ("run", "--repeat"): "the key repeats of a task in the plan",
     ("score", "--refs"): "hengwen corpus FILE --refs FILE",
     ("score", "--metrics"): "hengwen corpus FILE --refs FILE --metrics",

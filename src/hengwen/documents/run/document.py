@@ -51,7 +51,6 @@ def report_document(
     *,
     warnings: Sequence[str] = (),
     calibrations: Sequence[Calibration] = (),
-    pending_calls: int = 0,
     answers: Size | None = None,
     is_kept: bool = True,
 ) -> Document:
@@ -62,7 +61,6 @@ def report_document(
         runs: Runs of one plan, at least one; the document sorts them by training order.
         warnings: Warnings to show after the conclusions.
         calibrations: How well judges agree with human labels, as ``hengwen calibrate`` writes it.
-        pending_calls: Number of calls of the runs that have no reply yet.
         answers: How much of the answers an HTML page holds: ``numbers`` (no text), ``excerpts`` (first words)
             or ``full``; default: ``full`` for up to some hundred answers, else ``excerpts``.
         is_kept: Whether the store is kept; else commands whose results it would hold are not named.
@@ -102,7 +100,6 @@ def report_document(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("hengwen"),
         baseline=baseline.id if baseline else "",
-        pending_calls=pending_calls,
         is_kept=is_kept,
     )
     return run_document(data)

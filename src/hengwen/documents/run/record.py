@@ -69,7 +69,6 @@ def run_record(report: Report) -> dict[str, Any]:
         "judges": trust_record(report.judges),
         "warnings": list(report.warnings),
         **({"rewards": sorted(rewards)} if (rewards := rewards_of(data.runs)) else {}),
-        **({"pending_calls": data.pending_calls} if data.pending_calls else {}),
     }
 
 

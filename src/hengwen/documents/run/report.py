@@ -85,8 +85,6 @@ class ReportData:
     """Checkpoints and tasks of which more than 2 % of the answers are empty."""
     baseline: str = ""
     """Id of the run that is pinned as the baseline; empty if none of these runs is pinned."""
-    pending_calls: int = 0
-    """Number of calls that have no reply yet after an import of batch replies; 0 for any other report."""
     is_kept: bool = True
     """Whether the store is kept, so that commands whose results it holds are of use."""
 

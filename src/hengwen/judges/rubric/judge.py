@@ -29,7 +29,7 @@ from hengwen.prompts.render import (
     render_persona,
     system_turn,
 )
-from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, gives_probabilities
+from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
 from hengwen.records import Request, Scale, Score, Verdict, digest
 from hengwen.score_id import score_name
 
@@ -71,7 +71,7 @@ class RubricJudge(ModelJudge):
         logprobs: Whether to compute the expected value from the probabilities that the model gave the labels;
             one verdict is then enough, whatever ``samples`` is. If the endpoint returns no probabilities, the
             value is computed as without ``logprobs``. ``method`` in the details of a score names the method
-            that was used. A backend that gives a probability for each label sets it.
+            that was used.
         strip_think: Whether to remove a ``<think>`` block before the answer. A ``<think>`` block without an
             end tag is kept.
         level_from: Source of the overall level. ``holistic``: the level that the model named.
@@ -100,8 +100,6 @@ class RubricJudge(ModelJudge):
             if not isinstance(value, bool):
                 raise ValueError(f"{option} must be true or false, got {value!r}")
         parse_level_from(self.level_from, list(self.rubric.criteria))
-        if gives_probabilities(self.backend):
-            object.__setattr__(self, "logprobs", True)
 
     @cached_property
     def reads(self) -> tuple[ContextPart, ...]:
