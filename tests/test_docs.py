@@ -130,7 +130,7 @@ def test_every_verb_and_option_of_a_page_exists(page: Path) -> None:
         while hasattr(command, "commands") and words:
             assert words[0] in command.commands, line
             command = command.commands[words.pop(0)]
-        parameters = [*command.params, *getattr(command, "inherited", [])]
+        parameters = command.params
         options = {option for parameter in parameters for option in parameter.opts}
         assert {word for word in words if word.startswith("-")} <= options, line
 

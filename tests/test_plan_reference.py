@@ -109,7 +109,7 @@ def test_every_setting_of_the_environment_is_described_with_its_option_and_comma
     while pending:
         name, command = pending.pop()
         pending += [(f"{name} {inner}", item) for inner, item in getattr(command, "commands", {}).items()]
-        for parameter in [*command.params, *getattr(command, "inherited", [])]:
+        for parameter in command.params:
             if parameter.envvar and not hasattr(command, "commands"):
                 name = "batch" if name.startswith("batch ") else name
                 commands.setdefault(parameter.envvar, set()).add(name)
@@ -197,5 +197,5 @@ def test_every_command_and_option_of_a_page_exists(page: Path) -> None:
         command: Any = get_command(app)
         while hasattr(command, "commands"):
             command = command.commands[words.pop(0)]
-        options = {option for parameter in [*command.params, *command.inherited] for option in parameter.opts}
+        options = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("-")} <= options, line

@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import sys
+from typing import Any
 
 import typer
 
@@ -30,9 +31,8 @@ from hengwen.cli.commands import (
 )
 from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, power, sequence, view
 from hengwen.cli.ui.inputs import read_env_file
-from hengwen.cli.ui import options
 from hengwen.cli.ui.messages import lenient_streams, print_error
-from hengwen.cli.ui.usage import Commands
+from hengwen.cli.ui.usage import Commands, OneLineGroup
 from hengwen.errors import ConfigError, HengwenError
 
 app = Commands(
@@ -44,15 +44,28 @@ app = Commands(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group, name in ((batch.app, "batch"), (runs.app, "runs"), (import_.app, "import")):
-    app.add_typer(group, name=name)
-for command in (
-    *(demo.demo, init.init, validate.validate, run.run, score.score, corpus.corpus, judge.judge, label.label),
-    *(sequence.sequence, calibrate.calibrate, report.report, view.view, compare.compare, sequence.monitor),
-    *(gate.gate, peer_review.peer_review, peer_review.peer_review_plan, power.power, drift.drift),
-    *(judge_drift.judge_drift, runs.export, score.serve_reward, doctor.doctor, schema.schema),
-):
-    app.command(command.__name__.replace("_", "-"))(command)
+PANELS: dict[str, tuple[Any, ...]] = {
+    "Everybody": (demo.demo, init.init, run.run, report.report, view.view),
+    "Decide": (compare.compare, drift.drift, gate.gate, power.power),
+    "Judges": (
+        *(doctor.doctor, label.label, calibrate.calibrate, judge_drift.judge_drift),
+        *(peer_review.peer_review, peer_review.peer_review_plan),
+    ),
+    "Data": (
+        *(validate.validate, score.score, judge.judge, corpus.corpus, sequence.sequence, sequence.monitor),
+        *(batch.app, import_.app, runs.export, runs.app, schema.schema, score.serve_reward),
+    ),
+}
+"""The commands by the panel of the help in which they stand."""
+GROUPS = {id(batch.app): "batch", id(runs.app): "runs", id(import_.app): "import"}
+for panel, members in PANELS.items():
+    for member in members:
+        name = GROUPS.get(id(member)) or member.__name__.replace("_", "-")
+        OneLineGroup.order = (*OneLineGroup.order, name)
+        if id(member) in GROUPS:
+            app.add_typer(member, name=name, rich_help_panel=panel)
+        else:
+            app.command(name, rich_help_panel=panel)(member)
 
 
 def _print_version(requested: bool) -> None:
@@ -64,31 +77,10 @@ def _print_version(requested: bool) -> None:
 
 
 @app.callback()
-def _root(  # noqa: PLR0913, PLR0917 - the options that commands inherit
+def _root(
     version: bool = typer.Option(  # noqa: ARG001 - its callback prints and exits
         False, "--version", help="Show the version.", callback=_print_version, is_eager=True
     ),
-    store: options.Store = options.DEFAULT_STORE,  # noqa: ARG001 - commands inherit this and the following
-    output: options.Outputs = None,  # noqa: ARG001
-    score: options.Scores = None,  # noqa: ARG001
-    seed: options.Seed = 0,  # noqa: ARG001
-    lang: options.Lang = None,  # noqa: ARG001
-    as_json: options.Json = False,  # noqa: ARG001
-    quiet: options.Quiet = False,  # noqa: ARG001
-    verbose: options.Verbose = False,  # noqa: ARG001
-    judge: options.Judge = None,  # noqa: ARG001
-    base_url: options.BaseUrl = None,  # noqa: ARG001
-    trust: options.Trust = False,  # noqa: ARG001
-    dry_run: options.DryRun = False,  # noqa: ARG001
-    wait: options.Wait = False,  # noqa: ARG001
-    fresh: options.Fresh = False,  # noqa: ARG001
-    strict: options.Strict = False,  # noqa: ARG001
-    concurrency: options.Concurrency = options.DEFAULT_CONCURRENCY,  # noqa: ARG001
-    workers: options.Workers = None,  # noqa: ARG001
-    limit: options.Limit = None,  # noqa: ARG001
-    budget: options.Budget = None,  # noqa: ARG001
-    price: options.Price = None,  # noqa: ARG001
-    time_limit: options.TimeLimit = None,  # noqa: ARG001
 ) -> None:
     read_env_file()
 

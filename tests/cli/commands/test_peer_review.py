@@ -147,9 +147,6 @@ def test_battles_without_some_texts_are_written_and_read_again(hengwen, tmp_path
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--budget", "1"), "--budget is now: hengwen peer-review-plan PLAN"),
-        (("--judge", "openai/x"), "--judge is now: hengwen peer-review-plan PLAN"),
-        (("--dry-run",), "--dry-run is now: hengwen peer-review-plan PLAN"),
         (("--questions", "question.jsonl"), "--questions needs --pairs"),
         (("--answers", "x.jsonl"), "--answers needs --pairs"),
     ],

@@ -35,7 +35,7 @@ def run(
     strict: options.Strict = False,
     engine: Annotated[
         Literal["local", "ray"],
-        typer.Option("--engine", help="Run in this process, or by workers of a Ray cluster."),
+        typer.Option("--engine", rich_help_panel=options.RARE, help="Score here, or on a Ray cluster."),
     ] = "local",
     ray_address: options.RayAddress = None,
     *,

@@ -21,37 +21,44 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
     from hengwen.runs.options import RunOptions
 
+RARE = "Rarely needed"
+"""Panel at the end of a help."""
 DEFAULT_STORE = "hengwen.db"
 DEFAULT_CONCURRENCY = 16
 
 Store = Annotated[
-    str, typer.Option("--store", envvar="HENGWEN_STORE", help="Path or SQLAlchemy URL of the store.")
+    str,
+    typer.Option(
+        "--store", metavar="PATH", envvar="HENGWEN_STORE", show_envvar=False, help="Path or URL of the store."
+    ),
 ]
 StoreArgument = Annotated[
     str,
-    typer.Argument(metavar="STORE", envvar="HENGWEN_STORE", help="Path or SQLAlchemy URL of the store."),
+    typer.Argument(
+        metavar="STORE", envvar="HENGWEN_STORE", show_envvar=False, help="Path or URL of the store."
+    ),
 ]
 RayAddress = Annotated[
     str | None,
     typer.Option(
         "--ray-address",
+        metavar="HOST:PORT",
         envvar="HENGWEN_RAY_ADDRESS",
-        help="HOST:PORT of a Ray cluster, or auto; default: Ray is started on this machine.",
+        show_envvar=False,
+        rich_help_panel=RARE,
+        help="A Ray cluster, or auto.",
     ),
 ]
 Outputs = Annotated[
     list[Path] | None,
     typer.Option(
-        "-o",
-        "--output",
-        help="Write the result to a file; the suffix .html, .md, .json, .csv or .parquet selects the format; "
-        "repeatable.",
+        "-o", "--output", metavar="FILE", help="Write .html, .md, .json, .csv or .parquet; repeatable."
     ),
 ]
 Lang = Annotated[
     str | None,
     typer.Option(
-        "--lang", envvar="HENGWEN_LANG", help="zh or en; default: language of the plan, else of the locale."
+        "--lang", metavar="zh|en", envvar="HENGWEN_LANG", show_envvar=False, help="Language of the result."
     ),
 ]
 Scores = Annotated[
@@ -61,48 +68,81 @@ Scores = Annotated[
 Seed = Annotated[
     int,
     typer.Option(
-        "--seed", min=0, envvar="HENGWEN_SEED", help="Seed of resamples, permutations and simulations."
+        "--seed",
+        metavar="N",
+        min=0,
+        envvar="HENGWEN_SEED",
+        show_envvar=False,
+        rich_help_panel=RARE,
+        help="Seed of resamples, permutations and simulations.",
     ),
 ]
 Concurrency = Annotated[
     int,
     typer.Option(
-        "-j", "--concurrency", min=1, envvar="HENGWEN_CONCURRENCY", help="Maximum number of concurrent calls."
+        "-j",
+        "--concurrency",
+        metavar="N",
+        min=1,
+        envvar="HENGWEN_CONCURRENCY",
+        show_envvar=False,
+        help="Calls at a time.",
     ),
 ]
 Workers = Annotated[
     int | None,
     typer.Option(
         "--workers",
+        metavar="N",
         min=1,
         envvar="HENGWEN_WORKERS",
-        help="Number of processes that score; default: one per core if there are 1,000 answers or more. With "
-        "--engine ray: number of workers that run the plan.",
+        show_envvar=False,
+        rich_help_panel=RARE,
+        help="Processes that score; default: one per core.",
     ),
 ]
 Limit = Annotated[
     int | None,
     typer.Option(
-        "-n", "--limit", min=1, envvar="HENGWEN_LIMIT", help="Evaluate only the first N samples of each task."
+        "-n",
+        "--limit",
+        metavar="N",
+        min=1,
+        envvar="HENGWEN_LIMIT",
+        show_envvar=False,
+        help="Only the first N samples of each task.",
     ),
 ]
 Judge = Annotated[
     str | None,
     typer.Option(
         "--judge",
+        metavar="PROVIDER/MODEL",
         envvar="HENGWEN_JUDGE",
-        help="PROVIDER/MODEL that judges in the place of a plan's judges, or rules (no model, no key).",
+        show_envvar=False,
+        help="Judge by this model, or by rules.",
     ),
 ]
 BaseUrl = Annotated[
     str | None,
     typer.Option(
-        "--base-url", envvar="HENGWEN_BASE_URL", help="Base URL of the OpenAI-compatible server for --judge."
+        "--base-url",
+        metavar="URL",
+        envvar="HENGWEN_BASE_URL",
+        show_envvar=False,
+        help="Address of the server of --judge.",
     ),
 ]
 Budget = Annotated[
     float | None,
-    typer.Option("--budget", min=0, envvar="HENGWEN_BUDGET", help="Maximum cost of calls."),
+    typer.Option(
+        "--budget",
+        metavar="COST",
+        min=0,
+        envvar="HENGWEN_BUDGET",
+        show_envvar=False,
+        help="Maximum cost of calls.",
+    ),
 ]
 Price = Annotated[
     str | None,
@@ -110,40 +150,61 @@ Price = Annotated[
         "--price",
         metavar="IN,OUT",
         envvar="HENGWEN_PRICE",
-        help="Prices of a million input and output tokens, for models without a price in the plan.",
+        show_envvar=False,
+        rich_help_panel=RARE,
+        help="Prices of a million tokens.",
     ),
 ]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
         "--time-limit",
+        metavar="SECONDS",
         min=0,
         envvar="HENGWEN_TIME_LIMIT",
-        help="Stop after this many seconds; the same command resumes the run.",
+        show_envvar=False,
+        rich_help_panel=RARE,
+        help="Stop after this time, to be resumed.",
     ),
 ]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Estimate calls, tokens and cost without making any call.")
+DryRun = Annotated[bool, typer.Option("--dry-run", metavar="", help="Estimate calls and cost, make no call.")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", metavar="", rich_help_panel=RARE, help="Reuse no stored results.")
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Start a new run without reusing stored results.")]
 Wait = Annotated[
     bool,
-    typer.Option("--wait", help="Wait while another process runs the same plan in the store; default: fail."),
+    typer.Option("--wait", metavar="", rich_help_panel=RARE, help="Wait for another process with the plan."),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any outcome failed.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", metavar="", rich_help_panel=RARE, help="Exit with 1 if any outcome failed."),
+]
+Json = Annotated[
+    bool,
+    typer.Option("--json", metavar="", rich_help_panel=RARE, help="Print one JSON object and nothing else."),
+]
 Quiet = Annotated[
-    bool, typer.Option("-q", "--quiet", envvar="HENGWEN_QUIET", help="Print no table and no progress.")
+    bool,
+    typer.Option(
+        "-q",
+        "--quiet",
+        metavar="",
+        envvar="HENGWEN_QUIET",
+        show_envvar=False,
+        rich_help_panel=RARE,
+        help="Print no table and no progress.",
+    ),
 ]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Also print the details of the result.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", metavar="", help="Print the details too.")]
 Trust = Annotated[
     bool,
     typer.Option(
-        "--trust",
-        help="Let the plan run code that it names, and use variables other than *_API_KEY; see SECURITY.md.",
+        "--trust", metavar="", rich_help_panel=RARE, help="Trust the plan and its .env; see SECURITY.md."
     ),
 ]
-PromptLang = Annotated[str, typer.Option("--prompt-lang", help="Language of the judge's prompt: zh or en.")]
+PromptLang = Annotated[
+    str, typer.Option("--prompt-lang", metavar="zh|en", help="Language of the judge's prompt.")
+]
 Columns = Annotated[
     list[str] | None, typer.Option("--column", help="COLUMN=FIELD, such as lyric=output; repeatable.")
 ]

@@ -1,7 +1,8 @@
-"""Groups of commands: they share options, and print usage errors, like all errors, as one line."""
+"""Groups of commands, which print usage errors, like all errors, as one line."""
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from inspect import Parameter, Signature, getdoc, signature
@@ -16,26 +17,8 @@ from hengwen.errors import ConfigError
 from hengwen.text.catalogue import localized
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-_JUDGING = "rejudge judge base-url concurrency budget time-limit dry-run fresh wait trust"
-FORMER_OPTIONS: dict[tuple[str | None, str], str] = {
-    **{("drift", f"--{name}"): "hengwen judge-drift PLAN" for name in _JUDGING.split()},
-    ("run", "--batch"): "hengwen batch export PLAN DIR",
-    ("run", "--repeat"): "the key repeats of a task in the plan",
-    ("score", "--refs"): "hengwen corpus FILE --refs FILE",
-    ("score", "--metrics"): "hengwen corpus FILE --refs FILE --metrics",
-    ("score", "--baseline"): "hengwen corpus FILE --refs FILE --baseline",
-    ("judge", "--lang"): "--prompt-lang",
-    **{
-        ("peer-review", f"--{name}"): f"hengwen peer-review-plan PLAN --{name}"
-        for name in (
-            *("opponents", "matches", "store", "judge", "base-url", "concurrency", "limit"),
-            *("budget", "time-limit", "dry-run", "fresh", "wait", "trust"),
-        )
-    },
-}
-"""For a command and an option that it had before, the present spelling."""
 PANEL_TEXTS = (
     *("ARGUMENTS_PANEL_TITLE", "OPTIONS_PANEL_TITLE", "COMMANDS_PANEL_TITLE"),
     *("DEFAULT_STRING", "ENVVAR_STRING", "REQUIRED_LONG_STRING"),
@@ -84,47 +67,26 @@ def spread(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-class InheritingCommand(TyperCommand):
-    """A command that takes options from the groups above it; one that both declare belongs to the group."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.inherited: list[Any] = []
-        self._groups: list[list[Any]] = []
+class LazyCommand(TyperCommand):
+    """A command whose options are read from its function when it is used, as typer needs 5 ms for that."""
 
     @property
     def params(self) -> list[Any]:
-        """Arguments and options of the command, without those that it takes from its groups."""
+        """Arguments and options of the command."""
         function = getattr(self.callback, "function", None)
-        if function is not None:  # the first use: typer needs 5 ms for the options of a command
+        if function is not None:
             command = get_command_from_info(
                 CommandInfo(callback=spread(function)), pretty_exceptions_short=False, rich_markup_mode=None
             )
-            self.callback, own = command.callback, list(command.params)
-            for param in own:
+            self.callback, self._params = command.callback, list(command.params)
+            for param in self._params:
                 if param.param_type_name == "argument" and param.metavar is None:
                     param.metavar = param.name.upper()
-            for group in self._groups:
-                names = {param.name for param in own}
-                self.inherited += [param for param in group if param.name in names]
-                shared = {param.name for param in group}
-                own = [param for param in own if param.name not in shared]
-            self._params = own
         return self._params
 
     @params.setter
     def params(self, params: list[Any]) -> None:
         self._params = params
-
-    def inherit(self, group: list[Any]) -> None:
-        """Use the options of a group instead of the command's own options of the same name."""
-        self._groups.append(group)
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the options of the command, then those of its groups, then ``--help``."""
-        last = len(self.params)
-        own = super().get_params(ctx)
-        return [*own[:last], *self.inherited, *own[last:]]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help in the language of messages."""
@@ -135,49 +97,21 @@ class InheritingCommand(TyperCommand):
         """Return the line of usage."""
         return localized(super().get_usage(ctx))
 
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command with the options that stand before its name."""
-        names = {param.name for param in self.inherited}
-        for group in _ancestors(ctx):
-            for name, value in group.params.items():
-                if group.get_parameter_source(name).name != "COMMANDLINE":
-                    continue
-                if name not in names:
-                    (option,) = (param.opts[-1] for param in group.command.params if param.name == name)
-                    raise ConfigError(f"{option} does not apply here{_help_hint(ctx)}")
-                if ctx.get_parameter_source(name).name != "COMMANDLINE":
-                    ctx.params[name] = value
-                    ctx.set_parameter_source(name, group.get_parameter_source(name))
-        return super().invoke(ctx)
-
-
-def _ancestors(ctx: Any) -> Iterator[Any]:
-    """Yield the contexts of the groups above a command, from the nearest to the program."""
-    while ctx.parent is not None:
-        ctx = ctx.parent
-        yield ctx
-
 
 class OneLineGroup(TyperGroup):
-    """A group of commands that inherit its options, and whose usage errors are printed as one line."""
+    """A group of commands whose usage errors are printed as one line."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.inherit(self.params)
+    order: Sequence[str] = ()
+    """Names of commands in the order of the help; others stand behind them."""
 
-    def inherit(self, group: list[Any]) -> None:
-        """Let all commands of the group use the options of a group."""
-        for command in self.commands.values():
-            command.inherit(group)  # type: ignore[attr-defined]
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands in the order of the help."""
+        return sorted(self.commands, key=[*self.order, *self.commands].index)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help, without the options that the commands inherit and explain."""
-        shared, self.params = self.params, [param for param in self.params if param.is_eager]
-        try:
-            _localize(self, ctx)
-            super().format_help(ctx, formatter)
-        finally:
-            self.params = shared
+        """Print the help in the language of messages."""
+        _localize(self, ctx)
+        super().format_help(ctx, formatter)
 
     def get_usage(self, ctx: Any) -> str:
         """Return the line of usage."""
@@ -195,7 +129,7 @@ class OneLineGroup(TyperGroup):
 
 
 class Commands(typer.Typer):
-    """A group of commands for ``OneLineGroup``."""
+    """A group of commands; the last of them that are added stand last in its help."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(cls=OneLineGroup, no_args_is_help=True, **kwargs)
@@ -210,7 +144,7 @@ class Commands(typer.Typer):
             unread.function = function  # type: ignore[attr-defined]
             paragraphs = [" ".join(text.split("\n")) for text in (getdoc(function) or "").split("\n\n")]
             add = super(Commands, self).command(
-                name or function.__name__, cls=InheritingCommand, help="\n\n".join(paragraphs), **kwargs
+                name or function.__name__, cls=LazyCommand, help="\n\n".join(paragraphs), **kwargs
             )
             add(unread)
             return function
@@ -238,6 +172,8 @@ def _localize(command: Any, ctx: Any) -> None:
         setattr(rich_utils, name, localized(getattr(rich_utils, name)))
     for item in (command, *command.get_params(ctx), *getattr(command, "commands", {}).values()):
         item.help = localized(getattr(item, "help", None) or "")
+        if getattr(item, "rich_help_panel", None):
+            item.rich_help_panel = localized(item.rich_help_panel)
     command.epilog = localized(command.epilog or "")
 
 
@@ -248,10 +184,10 @@ def _one_line() -> Iterator[None]:
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the message of this error is the whole help text
             raise
-        former = FORMER_OPTIONS.get((getattr(error.ctx, "info_name", ""), getattr(error, "option_name", "")))
-        if former:
-            raise ConfigError(f"{error.option_name} is now: {former}") from None
         message = error.format_message().removeprefix("Invalid value: ").removesuffix(".")
+        variable = getattr(getattr(error, "param", None), "envvar", None)
+        if variable and variable in os.environ:
+            message = message.replace(": ", f" (env var: '{variable}'): ", 1)
         message = message.replace(". Did you mean", "; did you mean")
         raise ConfigError(f"{message}{_help_hint(error.ctx)}") from None
 

@@ -59,13 +59,6 @@ def test_json_is_the_record_of_the_report(hengwen, tmp_path: Path) -> None:
     assert score["steps"]["slope"]["signal_to_noise"] > 0
 
 
-def test_rejudging_has_become_a_command(hengwen) -> None:
-    for option in ("--rejudge", "--dry-run", "--budget"):
-        done = hengwen("drift", option, "plan.yaml")
-        assert (done.code, done.out) == (2, "")
-        assert done.err == f"hengwen: {option} is now: hengwen judge-drift PLAN\n"
-
-
 def test_a_read_only_store_is_looked_at_without_a_record(hengwen, tmp_path: Path) -> None:
     record(JITTER)
     for _ in range(2):
