@@ -3,9 +3,9 @@
     python benchmarks/bench_monitoring.py [--samples 1000] [--part compare power]
 
 The simulations are those of the slow tests (``tests/monitoring``), except ``course``. ``--samples`` is the
-number of simulated cases. The part ``drift`` simulates a fifth as many series, ``monitor`` a fifth as many
-baselines, ``judge-drift`` five times as many, and ``gate`` 20 times as many
-to test the limits. The Monte-Carlo error of a share of .05 is .007 with 1,000 cases, and .015 with 200.
+number of simulated cases. The part ``drift`` simulates a fifth as many series, ``judge-drift`` five times as
+many, and ``gate`` 20 times as many to test the limits. The Monte-Carlo error of a share of .05 is .007 with
+1,000 cases, and .015 with 200.
 ``speed`` measures ``--rounds`` runs of ``hengwen drift`` on a store of ``--checkpoints``.
 """
 
@@ -128,20 +128,6 @@ def autocorrelated(seed: int, count: int = 100, correlation: float = 0.6) -> lis
     return values
 
 
-def monitor_figures(samples: int) -> Iterator[Figure]:
-    """Measure the false alarms of ``Monitor`` with 100 baseline scores, and how many changes it detects."""
-    from tests.monitoring import test_monitor_rates as monitor
-
-    for name in ("skew", "ceil90", "top97", "beta", "normal", "exponential"):
-        for horizon in (200, 1000):
-            share = monitor.rate(name, horizon, baselines=max(1, samples // 5))
-            yield figure(f"false alarms, {name}, {horizon} scores", share, high=0.07)
-    for change in ("step", "trend"):
-        for horizon in (50, 200, 1000):
-            share = monitor.rate("skew", horizon, baselines=max(1, samples // 20), change=change)
-            yield figure(f"{change} of half a standard deviation detected, {horizon} scores", share)
-
-
 def gate_figures(samples: int) -> Iterator[Figure]:
     """Measure how often gates pass falsely in one test, and in 20 tests against the same baseline."""
     from tests.monitoring.gates import test_gate_simulations as gates
@@ -206,7 +192,6 @@ PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "compare": compare_figures,
     "drift": drift_figures,
     "course": course_figures,
-    "monitor": monitor_figures,
     "gate": gate_figures,
     "power": power_figures,
     **{name: of_module(name) for name in MODULES},

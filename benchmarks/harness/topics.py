@@ -48,7 +48,6 @@ PARTS_OF_200 = (
     "compare",
     "course",
     "gate",
-    "monitor",
 )
 """Parts of ``bench_monitoring.py`` that simulate 200 cases; a thousand would take hours."""
 TOPICS = (

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
         JudgeDriftReport as JudgeDriftReport,
         judge_drift as judge_drift,
     )
-    from hengwen.monitoring.monitor import Monitor as Monitor
-    from hengwen.monitoring.monitor_state import MonitorState as MonitorState
     from hengwen.monitoring.power.plan_power import PlanPower as PlanPower, plan_power as plan_power
     from hengwen.monitoring.power.score_power import ScorePower as ScorePower
     from hengwen.plans.plan import Plan as Plan, load_plan as load_plan
@@ -87,8 +85,6 @@ _EXPORTS = {
     "monitoring.gates.results": "GateReport GateResult",
     "monitoring.judge_drift.rejudging": "rejudge",
     "monitoring.judge_drift.report": "JudgeDriftReport judge_drift",
-    "monitoring.monitor": "Monitor",
-    "monitoring.monitor_state": "MonitorState",
     "monitoring.power.plan_power": "PlanPower plan_power",
     "monitoring.power.score_power": "ScorePower",
     "plans.plan": "Plan load_plan",

@@ -56,7 +56,6 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("export", "-o", "rows.csv"),
     ("sequence", "values.txt"),
     ("sequence", "values.txt", "-v"),
-    ("monitor", "baseline.txt", "values.txt", "--scale", "0", "10"),
     ("score", "lyrics.jsonl", "--scorer", "lyric", "-o", "scored.csv"),
     ("judge", "lyrics.jsonl", "--rubric", "lyric_craft", "-o", "judged.csv"),
     ("corpus", "hypothesis.txt", "--refs", "reference.txt"),
@@ -83,7 +82,6 @@ def test_what_a_command_prints_is_in_one_language(
     monkeypatch.delenv("HENGWEN_LANG")
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8" if language == "zh" else "C.UTF-8")
     files = {"values.txt": "\n".join(str(1 + i % 7) for i in range(40)), "lyrics.jsonl": LYRIC}
-    files["baseline.txt"] = "\n".join(str(1 + i * i % 7) for i in range(120))
     files |= {"hypothesis.txt": "a b c d e\n" * 3, "reference.txt": "a b c d f\n" * 3, "battles.csv": BATTLES}
     files |= {"scores.csv": SCORES, "muchin.csv": MUCHIN}
     for name, text in files.items():

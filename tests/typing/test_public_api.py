@@ -178,15 +178,6 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
     assert_type(table, hengwen.ScoreTable)
 
 
-def test_a_monitor_of_a_stream() -> None:
-    monitor = hengwen.Monitor([0.5, 0.75, 1.0] * 40, horizon=50, direction="down", scale=(0, 1))
-    state = assert_type(monitor.update(0.5), hengwen.MonitorState)
-    assert_type(state.interval, tuple[float, float] | None)
-    assert_type(monitor.alarm_at, int | None)
-    restored = assert_type(hengwen.Monitor.from_dict(monitor.to_dict()), hengwen.Monitor)
-    assert restored.state == state
-
-
 def test_a_summary_may_have_no_mean() -> None:
     summary = hengwen.Summary(
         n=0, prompts=0, clusters=0, mean=None, interval=None, method="none", confidence=0.95, coverage=None

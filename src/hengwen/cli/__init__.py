@@ -52,7 +52,7 @@ PANELS: dict[str, tuple[Any, ...]] = {
         *(peer_review.peer_review, peer_review.peer_review_plan),
     ),
     "Data": (
-        *(validate.validate, score.score, judge.judge, corpus.corpus, sequence.sequence, sequence.monitor),
+        *(validate.validate, score.score, judge.judge, corpus.corpus, sequence.sequence),
         *(batch.app, import_.app, runs.export, runs.app, schema.schema, score.serve_reward),
     ),
 }
