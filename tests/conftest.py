@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from next_version import next_version  # noqa: F401 - fixture
 from postgres_server import postgres, postgres_server  # noqa: F401 - fixtures
 from ray_cluster import ray_cluster, ray_settings  # noqa: F401 - fixtures
 
@@ -24,7 +23,7 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-SOME_SLOW = ("endtoend/test_peer_review.py", "judges/rubric", "runs/batch", "runs/test_sharing.py")
+SOME_SLOW = ("endtoend/test_peer_review.py", "judges/rubric")
 TRACED = {Path(__file__).parent / name for name in ("cli", "engine", "view", *SOME_SLOW)}
 """Where slow tests run with coverage; elsewhere the fast tests cover what the slow ones do."""
 

@@ -19,7 +19,6 @@ ROOT = Path(__file__).parents[1]
 PURPOSES = {
     "aiohttp": "sends requests to judges and tested models, and reads replies, with the least CPU time",
     "aiolimiter": "limits calls and tokens per minute",
-    "alembic": "migrates stores of earlier versions",
     "anyio": "starts the tasks of a run, and ends them together",
     "filelock": "lets one process at a time run a plan in a store",
     "httpx2": "the HTTP client of `openai`, whose replies get a limit of size",

@@ -114,7 +114,6 @@ def prepare(area: str, modules: Collection[str] = ()) -> Path:
         "also_copy": pages,
         "source_paths": ["src/"],
         "only_mutate": changed,
-        "do_not_mutate": ["*/migrations/*"],
         "pytest_add_cli_args": ["-p", "no:cacheprovider", *(["-m", "not slow"] if area == WHOLE else [])],
         "pytest_add_cli_args_test_selection": tests_of(area) if modules or area != WHOLE else ["tests/none"],
     }

@@ -7,8 +7,6 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from first_store import first_store
-from sqlalchemy import create_engine
 
 VERBS = [["runs", "list"], ["runs", "show", "a"], ["report", "--json"], ["run", "plan.yaml", "--json"]]
 
@@ -111,16 +109,3 @@ def test_a_read_only_store_is_listed_and_reported_and_refuses_every_write(hengwe
             "or name another store with --store\n",
         )
     assert store.read_bytes() == before
-
-
-def test_a_migrated_store_says_where_the_copy_is(hengwen, tmp_path: Path, next_version: None) -> None:
-    engine = create_engine(f"sqlite:///{tmp_path / 'hengwen.db'}")
-    first_store(engine)
-    engine.dispose()
-    done = hengwen("runs", "list")
-    assert (done.code, done.err) == (
-        0,
-        "hengwen.db: migrated to the present schema; the store as it was: hengwen.schema-0013.db\n",
-    )
-    assert (tmp_path / "hengwen.schema-0013.db").exists()
-    assert hengwen("runs", "list").err == ""

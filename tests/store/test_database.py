@@ -5,38 +5,30 @@ from __future__ import annotations
 import sqlite3
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
+from threading import Barrier
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from first_store import migrated_store
 from rows import each_row
 from sqlalchemy import create_engine, inspect
 
 from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.records import Run
-from hengwen.store import database, location, open_store, schema, tables
+from hengwen.store import database, location, open_store, tables
 from hengwen.store.upsert import Writer
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")
 
 
-@pytest.mark.parametrize("make", [schema.create, migrated_store])
-def test_a_new_store_and_a_migrated_one_have_the_tables_that_the_code_knows(tmp_path: Path, make) -> None:
+def test_the_tables_of_a_new_store_are_those_that_the_code_knows(tmp_path: Path) -> None:
+    open_store(tmp_path / "x.db").close()
     engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
-    make(engine)
-    with engine.connect() as connection:
-        of_postgres = "evaluation_evaluator"  # Alembic does not know that this index is not for SQLite
-        opts = {"compare_type": True, "include_object": lambda _, name, *__: name != of_postgres}
-        context = MigrationContext.configure(connection, opts=opts)
-        assert compare_metadata(context, tables.metadata) == []
-        assert of_postgres not in {index["name"] for index in inspect(connection).get_indexes("evaluation")}
-        assert context.get_current_revision() == tables.HEAD
+    assert set(inspect(engine).get_table_names()) == {*tables.metadata.tables, "alembic_version"}
+    of_postgres = "evaluation_evaluator"
+    assert of_postgres not in {index["name"] for index in inspect(engine).get_indexes("evaluation")}
     engine.dispose()
-    folder = Path(tables.__file__).parent / "migrations"
-    assert ScriptDirectory(str(folder)).get_current_head() == tables.HEAD
 
 
 def test_a_store_can_be_opened_again(tmp_path: Path) -> None:
@@ -121,7 +113,7 @@ def test_a_transaction_that_fails_is_undone_and_the_next_takes_another_connectio
     assert fresh.closed
 
 
-@pytest.mark.parametrize("version", ["0001", "0011"])
+@pytest.mark.parametrize("version", ["0001", "0013"])
 def test_a_store_of_an_earlier_shape_is_refused_with_the_remedy_and_stays_as_it_is(
     tmp_path: Path, version: str
 ) -> None:
@@ -136,6 +128,31 @@ def test_a_store_of_an_earlier_shape_is_refused_with_the_remedy_and_stays_as_it_
     ):
         open_store(tmp_path / "x.db")
     assert (tmp_path / "x.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("version", ["e3a246e0dc1", "0000", "", None])
+def test_another_programs_database_with_migrations_is_no_store(tmp_path: Path, version: str | None) -> None:
+    with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
+        connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        if version is not None:
+            connection.execute("INSERT INTO alembic_version VALUES (?)", [version])
+        connection.commit()
+    before = (tmp_path / "x.db").read_bytes()
+    with pytest.raises(StoreError, match="x.db: not a hengwen store, but another database; name another"):
+        open_store(tmp_path / "x.db")
+    assert (tmp_path / "x.db").read_bytes() == before
+
+
+def test_threads_that_open_a_store_at_the_same_time_create_its_tables_once(tmp_path: Path) -> None:
+    barrier = Barrier(4)
+
+    def create(_: int) -> int:
+        barrier.wait()
+        with open_store(tmp_path / "x.db") as store:
+            return len(store.runs())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(create, range(4))) == [0] * 4
 
 
 @pytest.fixture

@@ -262,3 +262,12 @@ def test_a_run_can_be_found_pinned_and_removed(store: Store) -> None:
     store.remove(RUN)
     assert (store.runs(), list(store.rows([RUN])), store.baselines()) == ([later], [], {})
     assert store.ledger().find_call(KEY, "") is not None  # what was paid for stays
+
+
+def test_a_paid_reply_that_no_judge_had_parsed_is_found(store: Store) -> None:
+    ledger = store.ledger()
+    ledger.record_attempt(attempt(status="unread", raw="from a batch"))
+    ledger.commit()
+    found = store.ledger().find_call(KEY, "")
+    assert found is not None
+    assert found.raw == "from a batch"

@@ -1,4 +1,4 @@
-"""A store on a real PostgreSQL server: its tables, and schemas of every older version."""
+"""A store on a real PostgreSQL server: its tables, and several processes at once."""
 
 from __future__ import annotations
 
@@ -6,50 +6,26 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from first_store import first_store, migrated_store
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, inspect
 
 from hengwen.errors import StoreError
 from hengwen.records import Run
-from hengwen.store import open_store, schema, tables
+from hengwen.store import open_store, tables
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("make", [schema.create, migrated_store])
-def test_a_new_store_and_a_migrated_one_have_the_tables_that_the_code_knows(postgres: str, make) -> None:
+def test_the_tables_of_a_new_store_are_those_that_the_code_knows(postgres: str) -> None:
+    open_store(postgres).close()
     engine = create_engine(postgres)
-    make(engine)
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, tables.metadata) == []
-        assert context.get_current_revision() == tables.HEAD
+    assert set(inspect(engine).get_table_names()) == {*tables.metadata.tables, "alembic_version"}
+    indexes = {index["name"]: index for index in inspect(engine).get_indexes("evaluation")}
+    assert {"evaluation_evaluator", "evaluation_failed"} <= set(indexes)
+    assert "statuses" in indexes["evaluation_failed"]["dialect_options"]["postgresql_where"]
     engine.dispose()
 
 
-def test_an_older_schema_is_migrated_with_its_runs(postgres: str, next_version: None) -> None:
-    engine = create_engine(postgres)
-    first_store(engine)
-    with engine.begin() as connection:
-        names = "id, plan, plan_hash, checkpoint, position, started, versions, layout, seed, status"
-        row = "'r1', 'p', 'h', 'c', 0, 'now', '{}', '[]', 0, 'finished'"
-        connection.exec_driver_sql(f"INSERT INTO run ({names}) VALUES ({row})")
-    engine.dispose()
-    with open_store(postgres) as store:
-        assert [run.id for run in store.runs()] == ["r1"]
-        assert store.copy_before_migration is None  # the server has backups of its own
-
-
-@pytest.mark.parametrize("is_old", [False, True], ids=["empty", "old"])
-def test_processes_that_open_a_store_at_the_same_time_change_its_schema_once(
-    postgres: str, next_version: None, is_old: bool
-) -> None:
-    if is_old:
-        engine = create_engine(postgres)
-        first_store(engine)
-        engine.dispose()
+def test_processes_that_open_a_store_at_the_same_time_create_its_tables_once(postgres: str) -> None:
     barrier = Barrier(6)
 
     def start(_: int) -> int:

@@ -155,16 +155,6 @@ def test_a_journal_that_must_be_rolled_back_is_not_left_out(path: Path, read_onl
     assert read_only_uri_of(path) == f"{path.as_uri()}?mode=ro"
 
 
-def test_an_older_store_on_a_read_only_medium_is_told_what_to_do(
-    path: Path, read_only: None, next_version: None
-) -> None:
-    message = (
-        r"x.db: written by an older hengwen \(schema 0014, now \d{4}\), and cannot be migrated where it is"
-    )
-    with pytest.raises(StoreError, match=message):
-        open_store(path)
-
-
 def test_an_empty_file_on_a_read_only_medium_is_no_store(tmp_path: Path, read_only: None) -> None:
     (tmp_path / "x.db").touch()
     with pytest.raises(StoreError, match="x.db: is empty, and cannot be written; name another store"):

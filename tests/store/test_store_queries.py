@@ -14,7 +14,6 @@ from sqlalchemy import event
 from hengwen.records import Attempt, Failure, Outcome, Row, Run, Score, Usage
 from hengwen.store.evaluation_codec import EvaluationEncoder
 from hengwen.store.location import parse_location
-from hengwen.store.record_codec import _Prefix
 from hengwen.store.store import Store
 
 
@@ -169,12 +168,6 @@ def test_a_failure_has_its_raw_reply_and_no_scale_in_the_store() -> None:
 )
 def test_a_url_without_a_driver_has_that_of_the_extra(url: str, driver: str) -> None:
     assert parse_location(url).drivername == driver
-
-
-def test_the_length_that_texts_share_is_searched_again_where_the_last_one_is_wrong() -> None:
-    prefix = _Prefix("abcd")
-    lengths = [prefix.shared_with(text) for text in ("abx", "aby", "abcz", "abcy", "ab", "abcd", "abcde")]
-    assert lengths == [2, 2, 3, 3, 2, 4, 4]
 
 
 @pytest.mark.parametrize(

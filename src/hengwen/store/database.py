@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sqlite3
 import time
 from contextlib import contextmanager, suppress
@@ -12,7 +13,7 @@ from functools import partial
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import create_engine, event
+from sqlalchemy import Column, MetaData, String, Table, create_engine, event, inspect, select
 from sqlalchemy.exc import NoSuchModuleError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
@@ -26,13 +27,13 @@ from hengwen.store.location import (
     sqlite_path,
     wal_file,
 )
-from hengwen.store.schema import check_readable, migrate, read_version
+from hengwen.store.tables import HAS_FAILURE, SCHEMA, evaluation, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from sqlalchemy import Engine
+    from sqlalchemy import Connection, Engine
     from sqlalchemy.engine import URL
 
 BUSY_SECONDS = 10
@@ -52,8 +53,6 @@ class Database:
     engine: Engine
     read_only: bool = False
     """Whether the database is read-only, because of its file, its folder or its URL."""
-    copy: Path | None = None
-    """Path of the copy that was made before the schema was migrated; None if nothing was migrated."""
 
 
 KEEPALIVE = {
@@ -66,7 +65,7 @@ KEEPALIVE = {
 
 
 def open_database(location: str | Path) -> Database:
-    """Connect to a database, and migrate it to the newest schema unless it is read-only."""
+    """Connect to a database; an empty one gets the tables of a store."""
     url = parse_location(location)
     try:
         uri = read_only_uri(url)
@@ -91,15 +90,65 @@ def open_database(location: str | Path) -> Database:
             event.listen(engine, "connect", _sync_fully)
     try:
         with store_errors(engine):
-            version = read_version(engine)
+            with engine.connect() as connection:
+                is_empty = _is_empty(connection)
             if uri is None:
                 _set_journal(engine, "DELETE" if shares_file else "WAL")
-                return Database(engine=engine, copy=migrate(engine, version))
-            check_readable(engine, version)
+                if is_empty:
+                    create_tables(engine)
+                return Database(engine=engine)
+            if is_empty:
+                raise StoreError(
+                    f"{display_url(url)}: is empty, and cannot be written; name another store with --store"
+                )
     except BaseException:
         engine.dispose()
         raise
     return Database(engine=engine, read_only=True)
+
+
+SCHEMA_LOCK = int.from_bytes(b"hengwen")
+"""Key of the advisory lock that a process holds in PostgreSQL while it creates the tables."""
+_VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
+
+
+def create_tables(engine: Engine) -> None:
+    """Create the tables in an empty database, unless another process has created them meanwhile."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "sqlite":  # otherwise the driver commits each table
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        elif engine.dialect.name == "postgresql":  # otherwise two processes create the same table
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})")
+            # in the table it would import this dialect for every store
+            index = next(index for index in evaluation.indexes if index.name == "evaluation_failed")
+            index.dialect_kwargs["postgresql_where"] = HAS_FAILURE
+        if _is_empty(connection):
+            metadata.create_all(connection)
+            _VERSION.create(connection)
+            connection.execute(_VERSION.insert().values(version_num=SCHEMA))
+
+
+def _is_empty(connection: Connection) -> bool:
+    """Return whether a database is empty; raise if it has other tables than those of this version."""
+    names = inspect(connection).get_table_names()
+    if not names:
+        return True
+    name = display_url(connection.engine.url)
+    version = None
+    if _VERSION.name in names:
+        version = connection.execute(select(_VERSION.c.version_num)).scalar()
+    if version is None or not re.fullmatch(r"\d{4}", str(version)) or version == "0000":
+        raise StoreError(f"{name}: not a hengwen store, but another database; name another file")
+    if str(version) > SCHEMA:
+        raise StoreError(
+            f"{name}: written by a newer hengwen (schema {version}, known {SCHEMA}); upgrade hengwen"
+        )
+    if str(version) < SCHEMA:
+        raise StoreError(
+            f"{name}: written by a hengwen of before its first release (schema {version}), which this one "
+            "cannot read; it stays as it is: name a new store with --store, and run the plan again"
+        )
+    return False
 
 
 def _options(url: URL) -> dict[str, Any]:

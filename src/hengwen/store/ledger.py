@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from functools import partial
-from hashlib import blake2b
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sqlalchemy import delete, func, select
 
 from hengwen.store import record_codec as codec
 from hengwen.store import tables
-from hengwen.store.call_key_filter import CallKeyFilter
 from hengwen.store.database import store_errors
 from hengwen.store.evaluation_codec import EvaluationEncoder, evaluator_from, outcomes_from
 from hengwen.store.queries import FETCH_SIZE, select_evaluations
-from hengwen.store.record_codec import PrefixStore
+from hengwen.store.record_codec import PromptEncoder
 from hengwen.store.upsert import UNIQUE_COLUMNS, conditions_of, copy_evaluations, upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import NDArray
     from sqlalchemy import Engine, RowMapping, Select
 
     from hengwen.protocols import EvaluationKey
@@ -31,49 +28,11 @@ if TYPE_CHECKING:
     from hengwen.store.upsert import Writer
 
 
-HASH_BYTES = 16
-
-
-class HashedCompletedIndex:
-    """Map the key of each completed evaluation, as a 128-bit hash, to the run that completed it."""
-
-    # The probability that any two of a million keys collide is about 1e-27.
-
-    def __init__(self) -> None:
-        self._hashes: NDArray[np.bytes_] = np.empty(0, dtype=f"S{HASH_BYTES}")
-        self._run_indexes: NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        self._run_ids: list[str] = []
-
-    def __len__(self) -> int:
-        return len(self._hashes)
-
-    def add(self, run_id: str, keys: Iterable[EvaluationKey]) -> None:
-        """Add the evaluations that a run completed; a key that was added before keeps its first run."""
-        buffer = bytearray()
-        for key in keys:
-            buffer += _hash(key)
-        added = np.frombuffer(bytes(buffer), dtype=f"S{HASH_BYTES}")
-        self._run_ids.append(run_id)
-        indexes = np.full(len(added), len(self._run_ids) - 1, dtype=np.int32)
-        self._hashes, first = np.unique(np.concatenate([self._hashes, added]), return_index=True)
-        self._run_indexes = np.concatenate([self._run_indexes, indexes])[first]
-
-    def get(self, key: EvaluationKey) -> str | None:
-        """Return the id of the run that completed an evaluation, or None if none did."""
-        if not len(self._hashes):
-            return None
-        hashed = np.frombuffer(_hash(key), dtype=f"S{HASH_BYTES}")[0]
-        index = int(np.searchsorted(self._hashes, hashed))
-        if index == len(self._hashes) or self._hashes[index] != hashed:
-            return None
-        return self._run_ids[int(self._run_indexes[index])]
-
-
-def _hash(key: EvaluationKey) -> bytes:
-    return blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
-
-
 Columns = dict[str, Any]
+
+
+UNREAD = "unread"
+"""Status of replies that were paid for in a batch and not parsed when such stores were left."""
 
 
 class SqlLedger:
@@ -92,17 +51,17 @@ class SqlLedger:
         self._removed: list[Columns] = []
         self._good: dict[tuple[str, str], Attempt] = {}
         self._numbers: dict[tuple[str, str], int] = {}
-        self._stored_calls: CallKeyFilter | None = None
-        self._prefixes = PrefixStore()
-        self._new_prefixes: dict[str, str] = {}
+        self._stored_calls: set[str] | None = None
+        self._prompts_of_calls = PromptEncoder()
+        self._new_prompts: dict[str, str] = {}
 
     def begin(self, run: Run) -> None:
         """Record the run, or its new status."""
         self._writer.check_writable()
         self._runs.append(codec.run_columns(run))
 
-    def done(self, run: Run) -> HashedCompletedIndex:
-        """Return an index of evaluations completed in this run or other runs of its plan and checkpoint."""
+    def done(self, run: Run) -> dict[EvaluationKey, str]:
+        """Return the evaluations completed in this run or others of its plan and checkpoint, with the run."""
         self.commit()
         runs = tables.run
         series = (
@@ -114,21 +73,17 @@ class SqlLedger:
             )
             .order_by((runs.c.id == run.id).desc(), runs.c.started.desc())
         )
-        index = HashedCompletedIndex()
+        completed: dict[EvaluationKey, str] = {}
         with store_errors(self._engine), self._engine.connect() as connection:
             for run_id, facts in connection.execute(series).all():
                 has_other_versions = json.loads(facts).get("versions") != run.facts.get("versions")
                 query = _completed(run_id, only_by_models=has_other_versions)
                 rows = connection.execution_options(yield_per=FETCH_SIZE).execute(query)
-                index.add(
-                    run_id,
-                    (
-                        (task, sample_id or None, repeat or None, signature, item_hash)
-                        for task, sample_id, repeat, signature, item_hash, statuses in rows
-                        if not statuses or set(json.loads(statuses)) <= {"ok", "not_applicable"}
-                    ),
-                )
-        return index
+                for task, sample_id, repeat, signature, item_hash, statuses in rows:
+                    if not statuses or set(json.loads(statuses)) <= {"ok", "not_applicable"}:
+                        key = (intern(task), sample_id or None, repeat or None, intern(signature), item_hash)
+                        completed.setdefault(key, run_id)
+        return completed
 
     def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
         """Record that ``commit`` must copy the scores of an evaluation from an earlier run."""
@@ -156,8 +111,8 @@ class SqlLedger:
         attempt = tables.attempt
         if self._stored_calls is None:
             with store_errors(self._engine), self._engine.connect() as connection:
-                self._stored_calls = CallKeyFilter(connection.execute(select(attempt.c.call_key)).scalars())
-        if not self._stored_calls.might_contain(call_key):
+                self._stored_calls = set(connection.execute(select(attempt.c.call_key)).scalars())
+        if call_key not in self._stored_calls:
             return
         query = select(attempt).where(attempt.c.call_key == call_key, attempt.c.cache_scope == cache_scope)
         with store_errors(self._engine), self._engine.connect() as connection:
@@ -166,9 +121,8 @@ class SqlLedger:
             (columns["attempt_no"] for columns in attempts), default=0
         )
         for columns in attempts:
-            if columns["status"] == "ok":
-                prefixes = read_prefixes(self._engine, columns)
-                self._good[(call_key, cache_scope)] = codec.attempt_from(columns, prefixes)
+            if columns["status"] in ("ok", UNREAD):
+                self._good[(call_key, cache_scope)] = read_attempt(self._engine, columns)
 
     def next_attempt_no(self, call_key: str, cache_scope: str) -> int:
         """Return the number of the next attempt of a call."""
@@ -190,8 +144,8 @@ class SqlLedger:
         self._numbers[call] = max(self._numbers.get(call, 0), attempt.attempt_no)
         if attempt.status == "ok":
             self._good[call] = attempt
-        self._attempts.append(codec.attempt_columns(attempt, self._prefixes))
-        self._new_prefixes |= self._prefixes.drain()
+        self._attempts.append(codec.attempt_columns(attempt, self._prompts_of_calls))
+        self._new_prompts |= self._prompts_of_calls.drain()
 
     def record_rows(self, rows: Sequence[Row]) -> None:
         """Record rows (scores and failures)."""
@@ -233,11 +187,11 @@ class SqlLedger:
         self._forget_attempts()
 
     def _prompts(self) -> list[Columns]:
-        return [{"hash": key, "text": text} for key, text in self._new_prefixes.items()]
+        return [{"hash": key, "text": text} for key, text in self._new_prompts.items()]
 
     def _forget_attempts(self) -> None:
         """Remove the committed attempts from memory, so that memory stays bounded."""
-        self._attempts, self._new_prefixes = [], {}
+        self._attempts, self._new_prompts = [], {}
         for call in [call for call in self._good if call in self._numbers]:
             del self._good[call], self._numbers[call]
 
@@ -264,9 +218,10 @@ def _completed(run_id: str, *, only_by_models: bool) -> Select[Any]:
     )
 
 
-def read_prefixes(engine: Engine, columns: RowMapping) -> dict[str, str]:
-    """Return, by key, the stored prompt prefixes to which an attempt (a sent call) refers."""
+def read_attempt(engine: Engine, columns: RowMapping) -> Attempt:
+    """Return the attempt (sent call) in a table row, with its whole prompt."""
     prompt = tables.prompt
-    query = select(prompt.c.hash, prompt.c.text).where(prompt.c.hash.in_(codec.prefix_keys(columns)))
     with store_errors(engine), engine.connect() as connection:
-        return {row.hash: row.text for row in connection.execute(query)}
+        query = select(prompt.c.hash, prompt.c.text).where(prompt.c.hash.in_(codec.prompt_keys(columns)))
+        prompts = {row.hash: row.text for row in connection.execute(query)}
+        return codec.attempt_from(columns, prompts)

@@ -1,7 +1,4 @@
-"""Convert records to table columns and back; see ``evaluation_codec`` for scores and failures.
-
-Long beginnings (prefixes) of prompts are stored once, and prompts refer to them by key.
-"""
+"""Convert records to table columns and back; see ``evaluation_codec`` for scores and failures."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from hengwen.text.numbers import without_fraction
 from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sqlalchemy import RowMapping
 
@@ -94,109 +91,91 @@ def response_columns(run_id: str, sample: Sample, response: Response) -> dict[st
     }
 
 
-def attempt_columns(attempt: Attempt, prefixes: PrefixStore) -> dict[str, Any]:
-    """Return the columns of an attempt (a sent call); ``prefixes`` stores long beginnings of prompts."""
+def attempt_columns(attempt: Attempt, encoder: PromptEncoder) -> dict[str, Any]:
+    """Return the columns of an attempt (a sent call)."""
     columns: dict[str, Any] = dict(zip(_ATTEMPT_FIELDS, _attempt_values(attempt), strict=True))
-    messages = [(role, storable_text(content)) for role, content in attempt.request["messages"]]
-    columns["request"] = to_json({**attempt.request, "messages": prefixes.encode_messages(messages)})
+    messages = [
+        (role, encoder.encode(storable_text(content))) for role, content in attempt.request["messages"]
+    ]
+    columns["request"] = to_json({**attempt.request, "messages": messages})
     columns["raw"] = storable_text(attempt.raw)
     columns["extras"] = to_json(dict(attempt.extras)) if attempt.extras else ""
     return columns | {name: getattr(attempt.usage, name) for name in USAGE_FIELDS}
 
 
-def prefix_keys(columns: RowMapping) -> set[str]:
-    """Return the keys of the prompt prefixes that a stored attempt (a sent call) refers to."""
-    messages = json.loads(columns["request"])["messages"]
-    return {content["begins"] for _, content in messages if isinstance(content, dict)}
-
-
-def attempt_from(columns: RowMapping, prefixes: Mapping[str, str]) -> Attempt:
-    """Convert a table row to an ``Attempt`` record (a sent call)."""
+def attempt_from(columns: RowMapping, prompts: Mapping[str, str]) -> Attempt:
+    """Convert a table row to an ``Attempt`` record (a sent call) with the prompts of ``prompt_keys``."""
     values = dict(columns)
     usage = Usage(**{name: values.pop(name) for name in USAGE_FIELDS})
     request = json.loads(values["request"])
-    messages = [(role, decode(content, prefixes)) for role, content in request["messages"]]
+    messages = [
+        (role, prompts[content["begins"]][: content["length"]] + str(content["rest"]))
+        if isinstance(content, dict)
+        else (role, content)
+        for role, content in request["messages"]
+    ]
     values["request"] = {**request, "messages": messages}
     values["extras"] = json.loads(values["extras"]) if values["extras"] else {}
     return Attempt(**values, usage=usage)
 
 
+def prompt_keys(columns: RowMapping) -> set[str]:
+    """Return the keys in the table ``prompt`` of the texts to which a stored attempt (a sent call) refers."""
+    messages = json.loads(columns["request"])["messages"]
+    return {content["begins"] for _, content in messages if isinstance(content, dict)}
+
+
 MIN_LENGTH = 400
-"""Minimum number of leading characters that two texts must share to be stored with a common prefix."""
+"""Minimum number of leading characters that two texts must share for one to refer to the other."""
 MAX_RECENT = 32
-"""Number of recent texts that are searched for a shared prefix."""
+"""Number of texts that are kept in memory to be referred to."""
 
 
-class _Prefix:
-    """A recent text; it gets a key, and is stored, when another text first refers to its beginning."""
+class PromptEncoder:
+    """Encode a text as a reference to the first text that begins like it, as all prompts of a judge do.
 
-    __slots__ = ("_shared", "key", "text")
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.key = ""
-        self._shared = text
-
-    def shared_with(self, other: str) -> int:
-        """Return the number of leading characters shared with another text."""
-        length = len(self._shared)
-        if not other.startswith(self._shared) or self.text[length : length + 1] == other[length : length + 1]:
-            length = shared_length(self.text, other)
-            self._shared = self.text[:length]
-        return length
-
-
-class PrefixStore:
-    """Encode a text as a reference to a prefix that it shares with a recent text."""
+    What is not shared stays readable for SQL: the viewer finds the calls about an answer by its text.
+    """
 
     def __init__(self) -> None:
-        self._recent: list[_Prefix] = []
+        self._first: dict[str, str] = {}
+        self._keys: dict[str, str] = {}
         self._new: dict[str, str] = {}
 
     def encode(self, text: str) -> str | dict[str, Any]:
-        """Encode a text as a reference to a prefix of a recent text, with the characters that follow it."""
-        if len(text) < MIN_LENGTH:
+        """Return the key of a text, the number of characters to take from it, and those that follow."""
+        beginning = text[:MIN_LENGTH]
+        if len(beginning) < MIN_LENGTH:
             return text
-        head = text[:MIN_LENGTH]
-        for index, prefix in enumerate(self._recent):
-            if not prefix.text.startswith(head):
-                continue
-            length = prefix.shared_with(text)
-            if length >= len(text) // 2:
-                self._recent.insert(0, self._recent.pop(index))
-                if not prefix.key:
-                    prefix.key = digest(prefix.text)
-                    self._new[prefix.key] = prefix.text
-                return {"begins": prefix.key, "length": length, "rest": text[length:]}
-        self._recent.insert(0, _Prefix(text))
-        del self._recent[MAX_RECENT:]
-        return text
-
-    def encode_messages(self, messages: Sequence[tuple[str, str]]) -> list[tuple[str, str | dict[str, Any]]]:
-        """Return messages whose contents are encoded by ``encode``."""
-        return [(role, self.encode(content)) for role, content in messages]
+        first = self._first.pop(beginning, "")
+        length = _shared_length(first, text)
+        if length < len(text) // 2:
+            self._first[beginning] = text
+            self._keys.pop(beginning, None)
+            if len(self._first) > MAX_RECENT:
+                oldest = next(iter(self._first))
+                del self._first[oldest]
+                self._keys.pop(oldest, None)
+            return text
+        self._first[beginning] = first  # now the last one to be forgotten
+        key = self._keys.get(beginning)
+        if key is None:
+            key = self._keys[beginning] = digest(first)
+            self._new[key] = first
+        return {"begins": key, "length": length, "rest": text[length:]}
 
     def drain(self) -> dict[str, str]:
-        """Return, by key, the prefixes that were first referenced since the last call of ``drain``."""
+        """Return, by key, the texts that were first referred to since the last call of ``drain``."""
         new, self._new = self._new, {}
         return new
 
 
-def decode(encoded: str | Mapping[str, Any], prefixes: Mapping[str, str]) -> str:
-    """Return the text that ``PrefixStore.encode`` encoded."""
-    if isinstance(encoded, str):
-        return encoded
-    return prefixes[encoded["begins"]][: encoded["length"]] + str(encoded["rest"])
-
-
-def shared_length(earlier: str, later: str) -> int:
-    """Return the number of leading characters that two texts share."""
-    low, high = 0, min(len(earlier), len(later))
-    if earlier[:high] == later[:high]:
-        return high
+def _shared_length(first: str, text: str) -> int:
+    """Return the number of leading characters that two texts share, by bisection."""
+    low, high = 0, min(len(first), len(text)) + 1
     while high - low > 1:
         middle = (low + high) // 2
-        if earlier[low:middle] == later[low:middle]:
+        if first[low:middle] == text[low:middle]:
             low = middle
         else:
             high = middle

@@ -16,7 +16,7 @@ from hengwen.results.score_table import ScoreTable
 from hengwen.store import queries, tables
 from hengwen.store import record_codec as codec
 from hengwen.store.database import Database, open_database, store_errors
-from hengwen.store.ledger import SqlLedger, read_prefixes
+from hengwen.store.ledger import SqlLedger, read_attempt
 from hengwen.store.location import display_url
 from hengwen.store.queries import FETCH_SIZE, Answer, ModelCalls, read_columns, read_rows
 from hengwen.store.upsert import Writer
@@ -78,11 +78,6 @@ class Store:
     def read_only(self) -> bool:
         """Whether the store is read-only: it is on a read-only medium, or was opened with ``mode=ro``."""
         return self._database.read_only
-
-    @property
-    def copy_before_migration(self) -> Path | None:
-        """Copy of the store that was made before its schema was migrated; None if it was not migrated."""
-        return self._database.copy
 
     def close(self) -> None:
         """Close all connections."""
@@ -186,7 +181,7 @@ class Store:
         query = select(tables.attempt).where(tables.attempt.c.run_id == run.id)
         with self.connect() as connection:
             for columns in connection.execute(query).mappings():
-                yield codec.attempt_from(columns, read_prefixes(self._engine, columns))
+                yield read_attempt(self._engine, columns)
 
     def table(self, runs: Sequence[Run], scores: Collection[ScoreId] | None = None) -> ScoreTable:
         """Return the outcomes of runs as a table, with the scores in the order of the plan.
@@ -366,7 +361,7 @@ class Store:
         ids = [run.id, *(rejudging.id for rejudging in self.rejudgings(run))]
         with self._writer.begin() as connection:  # in the order in which a commit writes the tables
             connection.execute(delete(tables.run).where(tables.run.c.id.in_(ids)))
-            for table in (tables.response, tables.evaluation, tables.completed_unit, tables.baseline):
+            for table in (tables.response, tables.evaluation, tables.baseline):
                 connection.execute(delete(table).where(table.c.run_id.in_(ids)))
 
 

@@ -1,4 +1,4 @@
-"""Tables of the store. Each change of a table needs a migration in ``migrations/versions``."""
+"""Tables of the store. A change of a table needs another ``SCHEMA``; stores of others are refused."""
 
 from __future__ import annotations
 
@@ -20,16 +20,11 @@ from sqlalchemy import (
     text,
 )
 
-FIRST = "0013"
-"""Version of the first migration; stores of earlier versions are refused."""
-HEAD = "0014"
-"""Version of the newest migration."""
+SCHEMA = "0014"
+"""Version of the tables."""
 
 HAS_FAILURE = text("statuses <> ''")
 """SQL condition of the evaluations that have a failure; the index ``evaluation_failed`` has only these."""
-
-BATCHED, UNREAD = "batched", "unread"
-"""Statuses of attempts in batch files: without a reply, and with one that no judge has parsed."""
 
 metadata = MetaData()
 
@@ -83,7 +78,7 @@ prompt = Table(
     Column("hash", String, primary_key=True),
     *_required(text=Text),
 )
-"""Table of long beginnings (prefixes) that prompts share; stored calls refer to them."""
+"""Table of the prompts to which stored calls refer, as theirs begin like them; see ``PromptEncoder``."""
 
 evaluator = Table(
     "evaluator",
@@ -126,14 +121,6 @@ note = Table(
 )
 """Table of notes that several evaluations share; ``id`` is a hash of the text."""
 
-completed_unit = Table(
-    "completed_unit",
-    metadata,
-    Column("unit", String, primary_key=True),
-    *_required(run_id=String),
-)
-"""Table of completed samples of runs that processes share; ``unit`` is the hash of a run and a sample."""
-
 baseline = Table(
     "baseline",
     metadata,
@@ -157,26 +144,3 @@ admission = Table(
     PrimaryKeyConstraint("judge", "tested"),
 )
 """Table of admission tests; ``judge`` is the signature without what depends on a task, ``result`` JSON."""
-
-batch = Table(
-    "batch",
-    metadata,
-    Column("id", String, primary_key=True),
-    *_required(plan=String, backend=String, runs=Text, shard=Integer, state=String, requests=Integer),
-    *_required(bytes=Integer, input_tokens=Integer, cost=Float, file_id=String, remote_id=String),
-    *_required(created=String),
-    Index("batch_plan", "plan", "state"),
-)
-"""Table of the files of requests; a row is committed before its file is uploaded."""
-
-batch_request = Table(
-    "batch_request",
-    metadata,
-    *_required(plan=String, custom_id=String, batch_id=String, call_key=String, cache_scope=String),
-    *_required(attempt_no=Integer, tries=Integer, state=String, response_format=String),
-    Column("logprobs", Integer),
-    *_required(message=Text),
-    PrimaryKeyConstraint("plan", "custom_id"),
-    Index("batch_request_batch", "batch_id"),
-)
-"""Table of the calls in the files of ``batch``; the prompts and replies are in ``attempt``."""

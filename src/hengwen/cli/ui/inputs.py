@@ -70,14 +70,10 @@ def name_plan(store: Store, taken: str, checkpoint: str = "") -> None:
 
 
 def open_or_create_store(location: str) -> Store:
-    """Open or create a store; if its schema was migrated, print where the copy of the old store is."""
+    """Open a store, or create it if it does not exist."""
     from hengwen.store import open_store
 
-    store = open_store(location)
-    copy = store.copy_before_migration
-    if copy is not None:
-        print_info(f"{store.name}: migrated to the present schema; the store as it was: {copy}")
-    return store
+    return open_store(location)
 
 
 FILE_NAME = "trusted-plans"

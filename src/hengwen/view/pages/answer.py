@@ -17,9 +17,9 @@ from hengwen.errors import ConfigError
 from hengwen.prompts.render import neutralize
 from hengwen.score_id import caps
 from hengwen.store.evaluation_codec import evaluator_from, rows_from
-from hengwen.store.ledger import read_prefixes
+from hengwen.store.ledger import read_attempt
 from hengwen.store.queries import select_evaluations
-from hengwen.store.record_codec import attempt_from, storable_text
+from hengwen.store.record_codec import storable_text
 from hengwen.store.tables import attempt, evaluation, response
 from hengwen.text.safety import one_line, replace_surrogates
 from hengwen.view import answer_parts as words
@@ -217,7 +217,7 @@ def _calls(store: Store, run: Run, answer: Answer) -> list[Attempt]:
             holds,
         ):
             rows = connection.execute(query.where(*conditions).limit(MAX_CALLS)).mappings().all()
-            calls = [attempt_from(row, read_prefixes(connection.engine, row)) for row in rows]
+            calls = [read_attempt(connection.engine, row) for row in rows]
             matching = [
                 call for call in calls if any(answered in content for _, content in call.request["messages"])
             ]
