@@ -182,8 +182,6 @@ class Chart:
     lane_title: Text = ""
     is_in_table: bool = False
     """Whether a table beside the chart has its values; Markdown, which draws no chart, leaves it out."""
-    x_title: Text = ""
-    """What x is, if the points are pairs of values (a scatter); empty if they are a course."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import accumulate, pairwise, takewhile
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,8 +31,6 @@ NAME_WIDTH = 84.0
 """Maximum width of the name of a checkpoint, in SVG user units."""
 MIN_VALUE_SPACING = 40.0
 """Minimum distance between points, in SVG user units, at which the value of every point is printed."""
-MAX_DOT = 10.0
-"""Largest radius of a dot in a scatter."""
 MAX_NAMES = 10
 """Above this number of points, only the first, the best seen, the newest and every tenth are named."""
 
@@ -100,8 +97,6 @@ def draw_chart(chart: Chart, language: Language) -> Markup:
     points = [point for series in chart.series for point in series.points]
     if not points:
         raise ValueError("a chart needs at least one point")
-    if chart.x_title:
-        return _draw_scatter(chart, points, language)
     width = WIDE_WIDTH if is_broad(chart) else WIDTH
     axis = axis_for(_ends(points), chart.limits)
     xs = x_positions((point.x for point in points), width)
@@ -144,33 +139,6 @@ def _framed(
         description=strip_controls(description),
         body=Markup("").join(parts),
     )
-
-
-def _draw_scatter(chart: Chart, points: Sequence[Point], language: Language) -> Markup:
-    """Draw pairs of values; pairs that fall on one place are one larger dot."""
-    pairs = [(point.x, point.value) for point in points if point.value is not None]
-    across, up = axis_for(x for x, _ in pairs), axis_for((y for _, y in pairs), chart.limits)
-    left, right = LEFT + MAX_DOT, WIDTH - RIGHT
-
-    def x(value: float) -> float:
-        return round(left + (value - across.low) / (across.high - across.low) * (right - left), 1)
-
-    sizes = Counter((x(value), round(up.y(merit), 1)) for value, merit in pairs)
-    dot = Markup('<circle class="pair" cx="{:g}" cy="{:g}" r="{:g}"/>')
-    tick = Markup('<text class="name" x="{:g}" y="{:g}">{}</text>')
-    bottom = HEIGHT - BOTTOM
-    parts = [
-        *_grid(up, WIDTH),
-        *(dot.format(*center, min(MAX_DOT, round(2.5 * n**0.5, 1))) for center, n in sizes.items()),
-        *(
-            tick.format(x(value), bottom + 26, minus(number(value, across.decimals)))
-            for value in across.ticks
-        ),
-        Markup('<text class="series" x="{:g}" y="{:g}">{}</text>').format(
-            right, bottom + 44, truncate(in_language(chart.x_title, language), right - LEFT)
-        ),
-    ]
-    return _framed(chart, points, parts, WIDTH, HEIGHT, language)
 
 
 def _ends(points: Iterable[Point]) -> list[float]:

@@ -162,7 +162,7 @@ class _Page:
                     yield [line for item in block.lines for text in item.details for line in self.note(text)]
             case Table():
                 yield self.table(block)
-            case Chart() if not block.x_title:
+            case Chart():
                 yield [*self.heading(block.title), *(self.series(series) for series in block.series)]
             case AnswerPairs():
                 yield self.pairs(block)

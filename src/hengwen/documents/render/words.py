@@ -67,7 +67,7 @@ def contents(document: Document) -> list[tuple[Text, str]]:
 
 def is_broad(chart: Chart) -> bool:
     """Return whether a chart takes the full width of a page."""
-    return not chart.x_title and max(len(series.points) for series in chart.series) > MAX_NARROW
+    return max(len(series.points) for series in chart.series) > MAX_NARROW
 
 
 def same_kind(blocks: Sequence[Block]) -> list[tuple[str, list[Block]]]:

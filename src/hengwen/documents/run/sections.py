@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hengwen.documents.answers.disagreements import disagreement_details
 from hengwen.documents.answers.pairs import KEY_END, WorsePrompts
 from hengwen.documents.blocks import Cell, Details, Sentence, Table
 from hengwen.documents.cells import left, number_cell, right, thousands_cell
@@ -69,7 +68,6 @@ def worse_details(report: Report) -> Iterator[Details]:
                 has_fallen=has_fallen,
             )
             (fallen if has_fallen else others).extend(blocks)
-    others += disagreement_details(report.tasks, data.runs, report.labels, data.table)
     title = say("What got worse") if fallen else CHANGES
     if fallen or others:
         yield Details(title=title, blocks=(*fallen, *others), key="changes")
