@@ -105,8 +105,8 @@ async def test_a_list_of_replies_is_returned_in_order_and_ends():
         ({"key": "1"}, "field 'text' is missing"),
         ({"key": "1", "text": 5}, "field 'text' is missing"),
         ({"messages": "hi", "text": "x"}, "messages must be a list"),
-        ({"key": "1", "text": "x", "input_tokens": -1}, "'input_tokens' must be a count, got -1"),
-        ({"key": "1", "text": "x", "latency": "long"}, "'latency' must be seconds, got 'long'"),
+        ({"key": "1", "text": "x", "input_tokens": -1}, "'input_tokens' must be a number >= 0, got -1"),
+        ({"key": "1", "text": "x", "latency": "long"}, "'latency' must be a number >= 0, got 'long'"),
     ],
 )
 def test_an_invalid_row_is_named(write, line, words):

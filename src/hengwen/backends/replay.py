@@ -94,7 +94,12 @@ class ReplayBackend:
         else:
             reply = self._by_key.get(request.key(self.endpoint)) or self._by_key.get(request_hash(request))
         if reply is None:
-            raise BackendError(_not_recorded(request, self.endpoint))
+            _, content = request.messages[-1] if request.messages else ("", "")
+            beginning = " ".join(content.split())[:60]
+            raise BackendError(
+                f"no reply is recorded for request {request_hash(request)[:16]} "
+                f"(call key {request.key(self.endpoint)[:16]}, repeat {request.repeat}): {beginning!r}"
+            )
         if isinstance(reply, Exception):
             raise reply
         return Reply(text=reply) if isinstance(reply, str) else reply
@@ -109,11 +114,27 @@ def request_hash(request: Request) -> str:
 
 
 def _read(path: Path) -> dict[str, Reply | BackendError]:
+    """Return the replies by request; an error stands only where no row has a reply."""
     by_key: dict[str, Reply | BackendError] = {}
     for row in read_rows(path):
-        key, answer = _key(row), _answer(row)
-        if isinstance(answer, Reply) or not isinstance(by_key.get(key), Reply):
-            by_key[key] = answer
+        key, text, status = _key(row), row.values.get("text", row.values.get("raw")), row.text("status", "ok")
+        if status != "ok":
+            message = row.text("message", f"this call failed when it was recorded: {status}")
+            raw = text if isinstance(text, str) else ""
+            if not isinstance(by_key.get(key), Reply):
+                by_key[key] = BackendError(message, status=status, raw=raw)
+        elif not isinstance(text, str):
+            row.fail("field 'text' is missing")
+        else:
+            tokens = [_amount(row, name) for name in ("input_tokens", "output_tokens")]
+            by_key[key] = Reply(
+                text=text,
+                model=row.text("model"),
+                usage=Usage(calls=1, input_tokens=int(tokens[0]), output_tokens=int(tokens[1])),
+                latency=_amount(row, "latency"),
+                finish=row.text("finish", "stop"),
+                response_format=row.text("form"),
+            )
     return by_key
 
 
@@ -123,54 +144,17 @@ def _key(row: DataRow) -> str:
         row.fail(f"a recorded reply needs one of {', '.join(KEY_FIELDS)}, got {', '.join(names) or 'none'}")
     (name,) = names
     value = row.values[name]
-    if name == "messages":
-        if not isinstance(value, list) or not all(
-            isinstance(message, list) and len(message) == 2 for message in value
-        ):
-            row.fail("messages must be a list of [role, content]")
-        return digest(value, row.positive_int("repeat"))
-    return digest(value, row.positive_int("repeat")) if name == "identity" else row.required_text(name)
+    if name in ("key", "call_key"):
+        return row.required_text(name)
+    if name == "messages" and not (
+        isinstance(value, list) and all(isinstance(turn, list) and len(turn) == 2 for turn in value)
+    ):
+        row.fail("messages must be a list of [role, content]")
+    return digest(value, row.positive_int("repeat"))
 
 
-def _answer(row: DataRow) -> Reply | BackendError:
-    raw = row.values.get("text", row.values.get("raw"))
-    text = raw if isinstance(raw, str) else ""
-    status = row.text("status", "ok")
-    if status != "ok":
-        message = row.text("message", f"this call failed when it was recorded: {status}")
-        return BackendError(message, status=status, raw=text)
-    if not isinstance(raw, str):
-        row.fail("field 'text' is missing")
-    return Reply(
-        text=text,
-        model=row.text("model"),
-        usage=Usage(
-            calls=1, input_tokens=_count(row, "input_tokens"), output_tokens=_count(row, "output_tokens")
-        ),
-        latency=_seconds(row),
-        finish=row.text("finish", "stop"),
-        response_format=row.text("form"),
-    )
-
-
-def _count(row: DataRow, name: str) -> int:
+def _amount(row: DataRow, name: str) -> float:
     value = row.values.get(name) or 0
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        row.fail(f"field {name!r} must be a count, got {value!r}")
-    return value
-
-
-def _seconds(row: DataRow) -> float:
-    value = row.values.get("latency") or 0
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
-        row.fail(f"field 'latency' must be seconds, got {value!r}")
-    return float(value)
-
-
-def _not_recorded(request: Request, endpoint: str) -> str:
-    _, content = request.messages[-1] if request.messages else ("", "")
-    beginning = " ".join(content.split())[:60]
-    return (
-        f"no reply is recorded for request {request_hash(request)[:16]} "
-        f"(call key {request.key(endpoint)[:16]}, repeat {request.repeat}): {beginning!r}"
-    )
+        row.fail(f"field {name!r} must be a number >= 0, got {value!r}")
+    return value

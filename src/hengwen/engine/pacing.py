@@ -96,8 +96,6 @@ class Committer:
         self._uncommitted_paid = 0
         self._not_before = 0.0
         self._error: Exception | None = None
-        self._after_attempts: list[Callable[[], None]] = []
-        self._after_all: list[Callable[[], None]] = []
 
     def schedule_commit(self, *, paid: bool = False) -> None:
         """Schedule a commit, because something was recorded."""
@@ -112,17 +110,10 @@ class Committer:
             delay = max(0.0, self._not_before - monotonic())
             self._scheduled = asyncio.get_running_loop().call_later(delay, self._commit)
 
-    def when_committed(self, callback: Callable[[], None], *, attempts_only: bool = False) -> None:
-        """Call a function after the next commit, or at once if nothing has to be committed."""
-        if self._scheduled is not None:
-            (self._after_attempts if attempts_only else self._after_all).append(callback)
-        elif self._error is None:
-            callback()
-
     def _commit_paid(self) -> None:
         """Commit the paid replies; if the process is killed before this, the run must pay for them again."""
         if self._uncommitted_paid:
-            self._try(self._ledger.commit_attempts, [self._after_attempts])
+            self._try(self._ledger.commit_attempts)
 
     def check(self) -> None:
         """Raise the error of an earlier commit, if there was one."""
@@ -138,10 +129,10 @@ class Committer:
         if self._scheduled is not None:
             self._scheduled.cancel()
         self._scheduled = None
-        self._try(self._ledger.commit, [self._after_attempts, self._after_all])
+        self._try(self._ledger.commit)
         self._not_before = monotonic() + COMMIT_INTERVAL
 
-    def _try(self, commit: Callable[[], None], waiting: list[list[Callable[[], None]]]) -> None:
+    def _try(self, commit: Callable[[], None]) -> None:
         self._uncommitted_paid = 0
         if self._error is not None:
             return
@@ -149,8 +140,3 @@ class Committer:
             commit()
         except Exception as error:  # check() raises the error later; here nothing would catch it
             self._error = error
-            return
-        for callbacks in waiting:
-            for callback in callbacks:
-                callback()
-            callbacks.clear()
