@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from itertools import permutations, product
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -111,7 +111,6 @@ def test_the_size_on_ties_is_nominal(metric: str) -> None:
 @pytest.mark.slow
 def test_the_size_of_other_nulls_is_nominal() -> None:
     # 200 runs: standard error .0154
-    assert rejections("cin", 200, 24, null="within-prompt", prompts=[0, 1, 2] * 8) <= 0.097
     assert rejections("cin", 200, 40, null="block", block=4) <= 0.097
 
 
@@ -142,17 +141,6 @@ def test_blocks_keep_the_size_where_scores_depend_on_the_last() -> None:
     assert blocked / 80 < 0.2
 
 
-def test_within_prompts_only_the_scores_of_a_prompt_change_places() -> None:
-    # prompt a is always low, b always high; within each the order rises
-    x, prompts = [1, 8, 2, 9], ["a", "b", "a", "b"]
-    test = significance(x, null="within-prompt", prompts=prompts, alternative="less")
-    orders = [[a, b, c, d] for (a, c), (b, d) in product(permutations([1, 2]), permutations([8, 9]))]
-    counts = [count_inversions(order) for order in orders]
-    assert (test.orders, test.groups) == (4, 2)
-    assert test.null_mean == np.mean(counts)
-    assert test.p == 0.25
-
-
 def test_exact_blocks_are_all_orders_of_blocks() -> None:
     test = significance([1, 2, 3, 4, 5], null="block", block=2)
     orders = [[a for block in order for a in block] for order in permutations([[1, 2], [3, 4], [5]])]
@@ -172,8 +160,6 @@ def test_exact_blocks_are_all_orders_of_blocks() -> None:
         ([1, 2], {"n_perm": 0}, "n_perm must be"),
         ([1, 2, 3], {"block": 2}, "block=2 requires null='block'"),
         ([1, 2, 3], {"null": "block", "block": 3}, "leaves no blocks to exchange"),
-        ([1, 2, 3], {"prompts": [1, 1, 2]}, "prompts require null='within-prompt'"),
-        ([1, 2, 3], {"null": "within-prompt"}, "needs the prompt of each of the 3 scores"),
         ([1, math.nan], {}, "NaN"),
     ],
 )

@@ -235,19 +235,12 @@ def test_order_of_a_sequence() -> None:
     counts = assert_type(relevance_metrics.count_inversions(scores), int)
     assert_type(relevance_metrics.count_inversions(scores, normalize="pairs"), float)
     length = assert_type(relevance_metrics.longest_increasing_subsequence(scores, strict=False), int)
-    entropy = assert_type(relevance_metrics.permutation_entropy(scores, m=2, ties="average"), float)
-    weighted = assert_type(relevance_metrics.weighted_permutation_entropy(scores, normalize="m!"), float)
+    entropy = assert_type(relevance_metrics.permutation_entropy(scores, m=2, normalize=True), float)
     assert counts == 2
     assert length == 6
-    assert 0 < weighted < 2
     assert 0 < entropy < 2
     assert_type(relevance_metrics.longest_increasing_indices(scores), list[int])
-    assert_type(relevance_metrics.pattern_counts(scores), dict[tuple[int, ...], float])
-    assert_type(relevance_metrics.triple_counts(scores), dict[tuple[int, int, int], int])
-    assert_type(relevance_metrics.triple_entropy(scores), float)
-    assert_type(relevance_metrics.pattern_js_distance(scores, scores), float)
-    assert_type(relevance_metrics.missing_patterns(scores), relevance_metrics.MissingPatterns)
-    assert_type(relevance_metrics.ordinal_transitions(scores), relevance_metrics.Transitions)
+    assert_type(relevance_metrics.pattern_counts(scores), dict[tuple[int, ...], int])
 
 
 def test_order_of_a_batch() -> None:
@@ -267,9 +260,6 @@ def test_inference_about_a_sequence() -> None:
     scores = [0.1, 0.3, 0.2, 0.5, 0.4, 0.6, 0.8, 0.7, 0.9, 1.0]
     test = assert_type(relevance_metrics.significance(scores, n_perm=99), relevance_metrics.PermutationTest)
     assert_type(test.z, float | None)
-    interval = relevance_metrics.bootstrap_ci(scores, "cin")
-    assert_type(interval, relevance_metrics.Interval)
-    assert_type(interval.low, float)
 
 
 def test_summaries_of_a_sequence() -> None:
@@ -278,18 +268,8 @@ def test_summaries_of_a_sequence() -> None:
     assert_type(summary.cin, relevance_metrics.MetricResult)
     assert_type(summary.pen, relevance_metrics.MetricResult | None)
     assert_type(relevance_metrics.rolling(scores, 5), relevance_metrics.Rolling)
-    snapshot = assert_type(relevance_metrics.StreamingMetrics(5).update(0.5), relevance_metrics.Snapshot)
-    assert_type(relevance_metrics.Stream(5), relevance_metrics.StreamingMetrics)
-    assert_type(snapshot.pen, float | None)
-    comparison = relevance_metrics.compare_rankings(scores, scores[::-1], n_boot=19)
+    comparison = relevance_metrics.compare_rankings(scores, scores[::-1])
     assert_type(comparison, relevance_metrics.RankingComparison)
-
-
-def test_rank_biased_overlap_takes_arrays() -> None:
-    import numpy as np
-
-    scores = np.array([0.3, 0.1, 0.2])
-    assert_type(relevance_metrics.rank_biased_overlap(scores, scores), float)
 
 
 class Echo:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any
@@ -15,22 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-
 _WAY_OUT = "pass numbers, one for each score"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SequenceResult:
-    """Result of one sequence: the size of the sequence and of its ordinal patterns."""
-
-    n: int
-    """Number of scores; for the method ``prompts`` of `bootstrap_ci`, the number of scores of each prompt."""
-    tied_share: float
-    """Share of the pairs of scores that are equal, from 0 to 1."""
-    m: int
-    """Number of scores in an ordinal pattern."""
-    delay: int
-    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
 
 
 def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
@@ -43,12 +27,12 @@ def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
     return np.moveaxis(array, axis, -1) if array.ndim > 1 else array
 
 
-def as_sequence(x: ArrayLike) -> NDArray[Any]:
+def as_sequence(x: ArrayLike, way_out: str = "drop it or fill it in") -> NDArray[Any]:
     """Return one sequence of scores, without NaN, as a 1-D array."""
     array = as_scores(x)
     if array.ndim != 1:
         raise ValueError(f"scores must be one sequence, got shape {array.shape}; pass one row at a time")
-    refuse_nan(array)
+    refuse_nan(array, way_out)
     return array
 
 
@@ -57,14 +41,9 @@ def as_rows(scores: NDArray[Any]) -> NDArray[Any]:
     return scores.reshape(prod(scores.shape[:-1]), scores.shape[-1])
 
 
-def has_nan(array: NDArray[Any]) -> bool:
-    """Return whether any score is NaN."""
-    return array.dtype.kind == "f" and array.size > 0 and bool(np.isnan(np.max(array)))
-
-
 def refuse_nan(array: NDArray[Any], way_out: str = "drop it or fill it in") -> None:
     """Raise a ValueError with the index of the first NaN if there is any."""
-    if has_nan(array):
+    if array.dtype.kind == "f" and array.size > 0 and bool(np.isnan(np.max(array))):
         indices = np.argwhere(np.isnan(array))[0].tolist()
         index = indices[0] if len(indices) == 1 else tuple(indices)
         raise ValueError(f"score {index} is NaN, which has no order; {way_out}")

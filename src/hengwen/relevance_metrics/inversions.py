@@ -1,20 +1,30 @@
-"""Count inversions (pairs in which the later score is lower), exactly for any length; Kendall's tau-b."""
+"""Inversions (pairs in which the later score is lower), and the longest increasing subsequence.
+
+All counts are exact for any length. Kendall's tau-b follows from the inversions and the ties.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from hengwen.relevance_metrics.core import as_rows, as_scores, check_choice, few_levels, refuse_nan
+from hengwen.relevance_metrics.core import (
+    as_rows,
+    as_scores,
+    as_sequence,
+    check_choice,
+    few_levels,
+    ranks_of,
+    refuse_nan,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
 
 _BITS = 7
 _WIDTH = 256
@@ -71,7 +81,6 @@ def _between(digits: NDArray[np.uint8], width: int) -> int:
     return int(np.multiply(before, less, dtype=np.int64).sum())
 
 
-Share = Literal["pairs", "untied"]
 _MAX_SMALL_LENGTH = 256
 _MIN_BATCH_ROWS = 8
 _CELLS = 100_000
@@ -80,22 +89,21 @@ _CELLS = 100_000
 @overload
 def count_inversions(x: Sequence[float], *, normalize: None = None, axis: int = -1) -> int: ...
 @overload
-def count_inversions(x: Sequence[float], *, normalize: Share, axis: int = -1) -> float: ...
+def count_inversions(x: Sequence[float], *, normalize: Literal["pairs"], axis: int = -1) -> float: ...
 @overload
 def count_inversions(
-    x: ArrayLike, *, normalize: Share | None = None, axis: int = -1
+    x: ArrayLike, *, normalize: Literal["pairs"] | None = None, axis: int = -1
 ) -> int | float | NDArray[np.int64] | NDArray[np.float64]: ...
 
 
 def count_inversions(
-    x: ArrayLike, *, normalize: Share | None = None, axis: int = -1
+    x: ArrayLike, *, normalize: Literal["pairs"] | None = None, axis: int = -1
 ) -> int | float | NDArray[np.int64] | NDArray[np.float64]:
     """Count the pairs i < j with x[i] > x[j]. Ties do not count.
 
     Args:
         x: Scores in order, n >= 0; an array with several axes is a batch of sequences.
-        normalize: None returns the count, ``pairs`` the count divided by the number of all n(n-1)/2 pairs,
-            and ``untied`` the count divided by the number of pairs with different scores.
+        normalize: None returns the count, ``pairs`` the count divided by the number n(n-1)/2 of all pairs.
         axis: Axis of a batch along which the scores of a sequence follow each other.
 
     Returns:
@@ -113,18 +121,21 @@ def count_inversions(
     Examples:
         >>> count_inversions([1, 3, 2])
         1
-        >>> count_inversions([3, 2, 2, 1], normalize="untied")
+        >>> count_inversions([3, 2, 1], normalize="pairs")
         1.0
         >>> count_inversions([])
         0
     """
-    check_choice("normalize", normalize, [None, "pairs", "untied"])
+    check_choice("normalize", normalize, [None, "pairs"])
     scores = as_scores(x, axis=axis)
     refuse_nan(scores)
     rows = as_rows(scores)
     counts: NDArray[Any] = batch_inversions(rows)
     if normalize is not None:
-        counts = counts / _pair_counts(rows, normalize)
+        n = rows.shape[1]
+        if n < 2:
+            raise ValueError(f"{n} scores have no pairs to take a share of; use normalize=None")
+        counts = counts / (n * (n - 1) // 2)
     if scores.ndim == 1:
         value: int | float = counts[0].item()
         return value
@@ -170,17 +181,6 @@ def inversion_moments(row: NDArray[Any]) -> tuple[float, float]:
     return untied / 2, math.sqrt(spread / 72)
 
 
-def _pair_counts(rows: NDArray[Any], normalize: str) -> NDArray[np.int64]:
-    n = rows.shape[1]
-    if n < 2:
-        raise ValueError(f"{n} scores have no pairs to take a share of; use normalize=None")
-    tied = [tied_pairs(row) if normalize == "untied" else 0 for row in rows]
-    pairs: NDArray[np.int64] = n * (n - 1) // 2 - np.array(tied, np.int64)
-    if not pairs.all():
-        raise ValueError("all scores are equal, so no pair differs; use normalize='pairs'")
-    return pairs
-
-
 def _count(row: NDArray[Any]) -> int:
     if len(row) <= _MAX_SMALL_LENGTH:
         return int(np.count_nonzero(np.triu(row[:, None] > row, 1)))
@@ -211,38 +211,6 @@ def _count_levels(level: NDArray[np.uint8], low: int, high: int) -> int:
     return across + _count_levels(level[is_low], low, middle) + _count_levels(level[~is_low], middle, high)
 
 
-_PAIR_CELLS = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class PairCounts:
-    """For each score, numbers of greater and lesser scores before and after it; equal scores do not count."""
-
-    greater_before: NDArray[np.int64]
-    less_before: NDArray[np.int64]
-    greater_after: NDArray[np.int64]
-    less_after: NDArray[np.int64]
-
-
-def count_pairs(row: NDArray[Any]) -> PairCounts:
-    """Compare all pairs of scores, in O(n^2) steps and bounded memory."""
-    n = len(row)
-    counts = np.zeros((4, n), np.int64)
-    indices = np.arange(n)
-    step = max(1, _PAIR_CELLS // max(n, 1))
-    for start in range(0, n, step):
-        part = slice(start, start + step)
-        before = indices < indices[part, None]
-        greater = row > row[part, None]
-        less = row < row[part, None]
-        for kind, pairs in enumerate((greater & before, less & before, greater & ~before, less & ~before)):
-            counts[kind, part] = np.count_nonzero(pairs, axis=1)
-    return PairCounts(*counts)
-
-
-_MIN_SCORES = 10
-
-
 def tau_b(row: NDArray[Any]) -> float | None:
     """Return tau-b of scores with time: -1 if they always fall, 1 if they rise; None if all are equal."""
     pairs = len(row) * (len(row) - 1) // 2
@@ -260,29 +228,183 @@ def tau_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(np.clip(rises_minus_falls / scale, -1.0, 1.0))
 
 
-def u_statistic_interval(row: NDArray[Any], confidence: float) -> tuple[float, float, float]:
-    """Return tau-b with its interval, (low, tau-b, high); scores must not depend on their neighbours."""
-    n = len(row)
-    if n < _MIN_SCORES:
-        raise ValueError(f"a tau interval needs at least {_MIN_SCORES} scores, got {n}; use significance")
-    tau = tau_b(row)
-    if tau is None:
-        raise ValueError("all scores are equal, so tau is not defined; look at the level instead")
-    counts = count_pairs(row)
-    rises = counts.less_before + counts.greater_after - counts.greater_before - counts.less_after
-    parts = rises / (n - 1)
-    variance = 4 * (n - 1) / (n * (n - 2) ** 2) * float(((parts - parts.mean()) ** 2).sum())
-    tie_correction = math.sqrt(n * (n - 1) / 2 / (n * (n - 1) / 2 - tied_pairs(row)))
-    standard_error = math.sqrt(variance) * tie_correction
-    if standard_error < 1e-12 or abs(tau) > 1 - 1e-12:
-        raise ValueError(f"tau is {tau:.3g} with no variance, so one sequence gives no interval; use prompts")
-    return _on_z_scale(tau, standard_error, n - 2, confidence)
+_BLOCK = 4096
+_MAX_LEVELS = 12
+_MIN_BATCH_LENGTHS = 32
+_MAX_BATCH_LENGTH = 1024
+_LENGTH_CELLS = 200_000
 
 
-def _on_z_scale(
-    tau: float, standard_error: float, freedom: int, confidence: float
-) -> tuple[float, float, float]:
-    from scipy.special import stdtrit
+def row_length(row: NDArray[Any], strict: bool) -> int:
+    """Return the length of the longest increasing subsequence of one sequence without NaN."""
+    if len(row) > _BLOCK:
+        level = few_levels(row)
+        if level is not None and int(level.max()) < _MAX_LEVELS:
+            return _strict_by_level(level) if strict else _weak_by_level(level)
+    return _patience(row, strict)
 
-    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * standard_error / (1 - tau**2)
-    return math.tanh(math.atanh(tau) - reach), tau, math.tanh(math.atanh(tau) + reach)
+
+def batch_lengths(rows: NDArray[Any], strict: bool) -> NDArray[np.int64]:
+    """Return the length of the longest increasing subsequence of each row."""
+    n = rows.shape[1]
+    if len(rows) < _MIN_BATCH_LENGTHS or not 1 <= n <= _MAX_BATCH_LENGTH:
+        return np.array([row_length(row, strict) for row in rows], np.int64)
+    levels = few_levels(rows.ravel())
+    usable = levels is not None and int(levels.max(initial=0)) < np.iinfo(levels.dtype).max
+    ranks = levels.reshape(rows.shape) if levels is not None and usable else ranks_of(rows)
+    step = max(1, _LENGTH_CELLS // n)
+    parts = (ranks[start : start + step].T.copy() for start in range(0, len(rows), step))
+    return np.concatenate([column_lengths(part, part.shape[1], strict) for part in parts])
+
+
+def column_lengths(steps: Iterable[NDArray[Any]], columns: int, strict: bool) -> NDArray[np.int64]:
+    """Return the length of the longest increasing subsequence of each column."""
+    offsets = np.arange(columns)
+    tails: NDArray[Any] = np.zeros((0, columns), np.uint8)
+    top = 0
+    for scores in steps:
+        if top == len(tails):
+            free = np.full((16, columns), np.iinfo(scores.dtype).max, scores.dtype)
+            tails = np.concatenate([tails.astype(scores.dtype), free])
+        piles = tails[:top]
+        below = (piles < scores) if strict else (piles <= scores)
+        index = np.add.reduce(below.view(np.uint8), axis=0, dtype=np.intp)
+        top += bool((index == top).any())
+        index *= columns
+        index += offsets
+        tails.ravel()[index] = scores
+    if not len(tails):
+        return np.zeros(columns, np.int64)
+    lengths: NDArray[np.int64] = np.add.reduce(tails < np.iinfo(tails.dtype).max, axis=0, dtype=np.int64)
+    return lengths
+
+
+def _patience(row: NDArray[Any], strict: bool) -> int:
+    """Run patience sorting block by block, so that few scores become Python objects at a time."""
+    tails: list[Any] = []
+    grown = True
+    for start in range(0, len(row), _BLOCK):
+        before = len(tails)
+        block = row[start : start + _BLOCK].tolist()
+        (_pile_growing if grown else _pile_settled)(tails, block, strict)
+        grown = len(tails) - before > _BLOCK // 10
+    return len(tails)
+
+
+def _pile_growing(tails: list[Any], block: list[Any], strict: bool) -> None:
+    find = bisect_left if strict else bisect_right
+    for score in block:
+        index = find(tails, score)
+        if index == len(tails):
+            tails.append(score)
+        else:
+            tails[index] = score
+
+
+def _pile_settled(tails: list[Any], block: list[Any], strict: bool) -> None:
+    find = bisect_left if strict else bisect_right
+    for score in block:
+        try:
+            tails[find(tails, score)] = score
+        except IndexError:
+            tails.append(score)
+
+
+def _strict_by_level(level: NDArray[np.uint8]) -> int:
+    """Return the length of the longest strictly increasing subsequence."""
+    best = np.zeros(len(level) + 1, np.uint8)
+    for value in range(int(level.max()) + 1):
+        extended = best[:-1] + np.uint8(1)
+        extended *= level == value
+        np.maximum(best[1:], np.maximum.accumulate(extended), out=best[1:])
+    return int(best[-1])
+
+
+def _weak_by_level(level: NDArray[np.uint8]) -> int:
+    """Return the length of the longest non-decreasing subsequence."""
+    best = np.zeros(len(level) + 1, np.int64)
+    count = np.zeros(len(level) + 1, np.int64)
+    for value in range(int(level.max()) + 1):
+        np.cumsum(level == value, out=count[1:])
+        best -= count
+        np.maximum.accumulate(best, out=best)
+        best += count
+    return int(best[-1])
+
+
+@overload
+def longest_increasing_subsequence(x: Sequence[float], *, strict: bool = True, axis: int = -1) -> int: ...
+@overload
+def longest_increasing_subsequence(
+    x: ArrayLike, *, strict: bool = True, axis: int = -1
+) -> int | NDArray[np.int64]: ...
+
+
+def longest_increasing_subsequence(
+    x: ArrayLike, *, strict: bool = True, axis: int = -1
+) -> int | NDArray[np.int64]:
+    """Return the length of the longest increasing subsequence.
+
+    Args:
+        x: Scores in order, n >= 0; an array with several axes is a batch of sequences.
+        strict: Whether each member must be greater than the previous member; otherwise it may also be equal.
+            A strict subsequence has at most as many members as there are different scores (5 on a scale from
+            1 to 5), so ``strict=False`` is more informative on such scales.
+        axis: Axis of a batch along which the scores of a sequence follow each other.
+
+    Returns:
+        An int from 1 to n (0 for an empty sequence); for a batch, an array of int64.
+
+    Raises:
+        TypeError: A score is not a number.
+        ValueError: A score is NaN, or the axis does not exist.
+
+    Notes:
+        Fredman (1975), Discrete Mathematics 11.
+
+    Examples:
+        >>> longest_increasing_subsequence([5, 4, 5, 4, 5, 4, 5, 4])
+        2
+        >>> longest_increasing_subsequence([5, 4, 5, 4, 5, 4, 5, 4], strict=False)
+        4
+        >>> longest_increasing_subsequence([])
+        0
+    """
+    scores = as_scores(x, axis=axis)
+    refuse_nan(scores)
+    if scores.ndim == 1:
+        return row_length(scores, strict)
+    return batch_lengths(as_rows(scores), strict).reshape(scores.shape[:-1])
+
+
+def longest_increasing_indices(x: ArrayLike, *, strict: bool = True) -> list[int]:
+    """Return the indices of the members of one longest increasing subsequence, ascending.
+
+    Args:
+        x: One sequence of scores in order, n >= 0.
+        strict: Whether each member must be greater than the previous member; otherwise it may also be equal.
+
+    Raises:
+        TypeError: A score is not a number.
+        ValueError: A score is NaN, or there is more than one sequence.
+
+    Examples:
+        >>> longest_increasing_indices([3, 1, 2, 5, 4])
+        [1, 2, 4]
+    """
+    values: list[Any] = as_sequence(x).tolist()
+    find = bisect_left if strict else bisect_right
+    tails: list[Any] = []
+    ends: list[int] = []
+    previous: list[int] = []
+    for index, score in enumerate(values):
+        length = find(tails, score)
+        previous.append(ends[length - 1] if length else -1)
+        tails[length : length + 1] = [score]
+        ends[length : length + 1] = [index]
+    indices: list[int] = []
+    index = ends[-1] if ends else -1
+    while index >= 0:
+        indices.append(index)
+        index = previous[index]
+    return indices[::-1]

@@ -11,13 +11,13 @@ import numpy as np
 from hengwen._internal.checks import whole_number
 from hengwen.relevance_metrics.core import as_sequence, check_choice
 from hengwen.relevance_metrics.inversions import tau_b, tied_share
-from hengwen.relevance_metrics.permutation_tests import significance
 from hengwen.relevance_metrics.sequence_metrics import (
     MAIN_METRICS,
     METRICS,
     Metric,
     SequenceMetric,
     enough_windows,
+    significance,
 )
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import plural

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.relevance_metrics.permutation_tests import significance
 from hengwen.relevance_metrics.sequence_metrics import (
     MAIN_METRICS,
     Metric,
     SequenceMetric,
     enough_windows,
+    significance,
 )
 from hengwen.relevance_metrics.summary import MetricResult, metric_result
 from hengwen.text.language import Bilingual

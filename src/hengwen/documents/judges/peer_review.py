@@ -187,11 +187,10 @@ def _sentences(review: PeerReview, human: HumanComparison | None, failures: int)
 
 def _human(human: HumanComparison) -> Bilingual:
     ranking = human.ranking
-    top = ", ".join(f"top-{depth} {percent(share)}" for depth, share in ranking.top_overlap.items())
     values = (
         f"Spearman {number(ranking.spearman, 3)}, Kendall tau-b {number(ranking.tau_b, 3)}, "
         f"PEN {number(ranking.pen, 3)}, PEN ({ranking.triples} triples) {number(ranking.pen_triples, 3)}, "
-        f"CIN {ranking.cin}, LIS {ranking.lis}/{ranking.n}, {top}"
+        f"CIN {ranking.cin}, LIS {ranking.lis}/{ranking.n}"
     )
     n, missing = ranking.n, [*human.only_review, *human.only_human]
     text = Bilingual(f"与人工排名比较（{n} 个模型）：{values}", f"against people ({n} models): {values}")
