@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature as parameters_of
@@ -27,15 +28,12 @@ from hengwen.backends.parameters import (
     without_limits,
 )
 from hengwen.errors import BackendError, ConfigError, PluginError
+from hengwen.records import Reply, Request
 from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from langchain_core.language_models.chat_models import BaseChatModel
     from langchain_core.messages import BaseMessage
-
-    from hengwen.records import Reply, Request
 
 LANGCHAIN_METHODS: Mapping[str, str] = {
     "json_schema": "json_schema",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hengwen.backends.http.errors import causes_of, no_answer_in_time, redact, short_message, status_error
@@ -12,8 +13,6 @@ from hengwen.records import Reply
 from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from langchain_core.messages import BaseMessage
 
 TRUNCATED_REASONS = ("length", "max_tokens", "max_output_tokens", "model_length")

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
-from hengwen.errors import ConfigError, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hengwen.errors import BackendError
-    from hengwen.records import Request
+from hengwen.errors import BackendError, ConfigError, did_you_mean
+from hengwen.records import Request
 
 RESERVED_PARAMS = ("messages", "model", "response_format", "stream")
 """Parameters that the backend sets; a plan may not set them."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from hengwen.protocols import ParsingBackend
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hengwen.protocols import Backend, Parsed
-    from hengwen.records import Reply, Request
+from hengwen.protocols import Backend, Parsed, ParsingBackend
+from hengwen.records import Reply, Request
 
 
 def parsing_backend(backend: Backend) -> ParsingBackend:

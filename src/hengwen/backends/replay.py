@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hengwen.backends.http.endpoint import without_secrets
 from hengwen.backends.parameters import backend_signature
 from hengwen.errors import BackendError, ConfigError
 from hengwen.io.row_reader import DataRow, read_rows
-from hengwen.records import Reply, Usage, digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from hengwen.records import Request
+from hengwen.records import Reply, Request, Usage, digest
 
 KEY_FIELDS = ("key", "call_key", "identity", "messages")
 """Fields of a row in a file of replies; each row has exactly one of them, which identifies the request."""

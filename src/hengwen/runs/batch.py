@@ -5,36 +5,32 @@ from __future__ import annotations
 import os
 import secrets
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sqlalchemy import select
 
 from hengwen.backends.openai.backend import OpenAIBackend
 from hengwen.backends.parsing import WrappedBackend
-from hengwen.engine.metered_backend import LedgerBackend
+from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
 from hengwen.errors import BackendError, ConfigError, DataError, StoreError
 from hengwen.io.untrusted_json import parse_json
+from hengwen.plans.plan import Plan
 from hengwen.plans.suite import LoadedPlan, load_suite
+from hengwen.protocols import Backend, Ledger
+from hengwen.records import Attempt, Reply, Request, Run
 from hengwen.runs.estimate_plan import walk
+from hengwen.runs.options import RunOptions
 from hengwen.runs.plan_lock import plan_lock
 from hengwen.runs.resources import RunResources
 from hengwen.runs.stopping import Interrupts, run_until_complete
 from hengwen.store import tables
+from hengwen.store.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import BinaryIO
-
-    from hengwen.engine.metered_backend import CallContext, Role
-    from hengwen.plans.plan import Plan
-    from hengwen.protocols import Backend, Ledger
-    from hengwen.records import Attempt, Reply, Request, Run
-    from hengwen.runs.options import RunOptions
-    from hengwen.store.store import Store
-
     Answer = Callable[[str, Backend, Request], Reply]
     """Function that returns the reply to a request of a backend with a name, or raises BackendError."""
 

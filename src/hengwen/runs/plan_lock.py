@@ -6,25 +6,19 @@ import asyncio
 import os
 import re
 import socket
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from sqlalchemy import text
+from sqlalchemy import Connection, Engine, text
 
 from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.errors import StoreBusyError, StoreError
 from hengwen.records import digest
 from hengwen.store.database import store_errors
 from hengwen.store.location import sqlite_path
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
-
-    from sqlalchemy import Connection, Engine
-
-    from hengwen.store.store import Store
+from hengwen.store.store import Store
 
 LOCK_SECONDS = 0.5
 """Seconds between two attempts to take the lock of a plan that another process runs."""

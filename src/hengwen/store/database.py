@@ -7,13 +7,27 @@ import os
 import re
 import sqlite3
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from json import JSONDecodeError
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Column, MetaData, String, Table, create_engine, event, inspect, select
+from sqlalchemy import (
+    URL,
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    String,
+    Table,
+    create_engine,
+    event,
+    inspect,
+    select,
+)
 from sqlalchemy.exc import NoSuchModuleError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
@@ -28,13 +42,6 @@ from hengwen.store.location import (
     wal_file,
 )
 from hengwen.store.tables import HAS_FAILURE, SCHEMA, evaluation, metadata
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from sqlalchemy import Connection, Engine
-    from sqlalchemy.engine import URL
 
 BUSY_SECONDS = 10
 """Maximum number of seconds that a write waits for another process's lock on a SQLite file."""

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import and_
 
 from hengwen.errors import ConfigError, PluginError
 from hengwen.io.output_files import atomic_write, check_output, row_writer
-from hengwen.records import Score
+from hengwen.records import Run, Score
 from hengwen.store import tables
 from hengwen.store.evaluation_codec import rows_from
 from hengwen.store.location import store_files
 from hengwen.store.queries import select_evaluations, stream_evaluations
 from hengwen.store.store import Store, opened_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hengwen.records import Run
 
 TEXTS = "string"
 WHOLE = "int64"

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import Engine, RowMapping, Select, delete, func, select
 
+from hengwen.protocols import EvaluationKey
+from hengwen.records import Attempt, Outcome, Response, Row, Run, Sample
 from hengwen.store import record_codec as codec
 from hengwen.store import tables
 from hengwen.store.database import store_errors
 from hengwen.store.evaluation_codec import EvaluationEncoder, evaluator_from, outcomes_from
 from hengwen.store.queries import FETCH_SIZE, select_evaluations
 from hengwen.store.record_codec import PromptEncoder
-from hengwen.store.upsert import UNIQUE_COLUMNS, conditions_of, copy_evaluations, upsert
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy import Engine, RowMapping, Select
-
-    from hengwen.protocols import EvaluationKey
-    from hengwen.records import Attempt, Outcome, Response, Row, Run, Sample
-    from hengwen.store.upsert import Writer
-
+from hengwen.store.upsert import UNIQUE_COLUMNS, Writer, conditions_of, copy_evaluations, upsert
 
 Columns = dict[str, Any]
-
-
 UNREAD = "unread"
 """Status of replies that were paid for in a batch and not parsed when such stores were left."""
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from sqlalchemy import make_url
+from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from hengwen.errors import ConfigError, StoreError
-
-if TYPE_CHECKING:
-    from sqlalchemy.engine import URL
 
 
 def parse_location(location: str | Path) -> URL:

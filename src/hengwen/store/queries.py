@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from sys import intern
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import case, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, case, func, or_, select
+from sqlalchemy import Row as TableRow
 
+from hengwen.records import Kind, Outcome, Row, Run, Sample
 from hengwen.results.coverage import EmptyAnswers
 from hengwen.results.score_table import STATUS_CODES, AnswerKeys, ScoreTable, SeriesKey
+from hengwen.score_id import ScoreId
 from hengwen.store import tables
 from hengwen.store.database import store_errors
 from hengwen.store.evaluation_codec import (
@@ -25,16 +29,6 @@ from hengwen.store.evaluation_codec import (
     rows_from,
     statuses_from,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select
-    from sqlalchemy import Row as TableRow
-
-    from hengwen.records import Kind, Outcome, Row, Run, Sample
-    from hengwen.score_id import ScoreId
-
 
 FETCH_SIZE = 5_000
 """Number of evaluations that are fetched from the database at a time."""

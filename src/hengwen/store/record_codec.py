@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,6 @@ from hengwen.text.numbers import without_fraction
 from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sqlalchemy import RowMapping
 
 

@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
 
-from sqlalchemy import and_, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, func, select
 
 from hengwen.errors import ConfigError
-from hengwen.records import Response, Run, Usage
+from hengwen.records import Attempt, Kind, Outcome, Response, Row, Run, Usage
 from hengwen.results.comparability import same_prompts
+from hengwen.results.coverage import EmptyAnswers
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import ScoreTable
+from hengwen.score_id import ScoreId
 from hengwen.store import queries, tables
 from hengwen.store import record_codec as codec
 from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_attempt
 from hengwen.store.location import display_url
-from hengwen.store.queries import FETCH_SIZE, Answer, ModelCalls, read_columns, read_rows
+from hengwen.store.queries import FETCH_SIZE, Answer, ModelCalls, ResponseKey, read_columns, read_rows
 from hengwen.store.upsert import Writer
-
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from sqlalchemy import ColumnElement, Connection, Engine, Table
-
-    from hengwen.records import Attempt, Kind, Outcome, Row
-    from hengwen.results.coverage import EmptyAnswers
-    from hengwen.score_id import ScoreId
-    from hengwen.store.queries import ResponseKey
 
 
 def open_store(location: str | Path = "hengwen.db") -> Store:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import literal, select, text
+from sqlalchemy import ColumnElement, Connection, Dialect, Engine, Table, literal, select, text
 
 from hengwen.errors import StoreError
+from hengwen.protocols import EvaluationKey
 from hengwen.store import tables
 from hengwen.store.database import store_errors
 from hengwen.store.location import display_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sqlalchemy import ColumnElement, Connection, Dialect, Engine, Table
-
-    from hengwen.protocols import EvaluationKey
 
 UNIQUE_COLUMNS = {
     **{name: tuple(table.primary_key.columns.keys()) for name, table in tables.metadata.tables.items()},

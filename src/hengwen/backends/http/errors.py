@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TYPE_CHECKING
 
 from hengwen.errors import BackendError
 from hengwen.io.untrusted_json import parse_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 MAX_RAW = 20_000
 """Maximum number of characters that are kept of the body of a failed call."""

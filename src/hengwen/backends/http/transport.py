@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from ssl import SSLContext
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -13,9 +15,6 @@ from hengwen.errors import BackendError
 from hengwen.text.safety import short_repr
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator, Mapping
-    from ssl import SSLContext
-
     from aiohttp import ClientResponse
     from httpx2 import Response
 

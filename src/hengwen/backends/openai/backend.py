@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Mapping
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hengwen.backends.http.endpoint import NO_KEY, Endpoint, validate_url, without_secrets
 from hengwen.backends.http.errors import (
@@ -21,18 +22,14 @@ from hengwen.backends.http.errors import (
     redact,
     status_error,
 )
+from hengwen.backends.http.transport import HttpTransport
 from hengwen.backends.openai.reply import raw_body, read_reply
 from hengwen.backends.openai.request import ChatRequestEncoder
 from hengwen.backends.parameters import SchemaModes, backend_signature
 from hengwen.errors import BackendError, ConfigError
 from hengwen.io.untrusted_json import parse_json
+from hengwen.records import Reply, Request
 from hengwen.text.safety import replace_surrogates
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hengwen.backends.http.transport import HttpTransport
-    from hengwen.records import Reply, Request
 
 STAINLESS_HEADER_PREFIX = "X-Stainless-"
 """Prefix of headers that describe the platform and the Python version; these headers are not sent."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hengwen.backends.http.errors import MAX_RAW, message_of_error_body, redact
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Usage
 from hengwen.text.safety import replace_surrogates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 MAX_COUNT = 2**53
 """Token counts of this size or more are ignored as wrong."""

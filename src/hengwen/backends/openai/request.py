@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import orjson
 
@@ -13,12 +14,8 @@ from hengwen.backends.parameters import (
     encode,
     without_limits,
 )
+from hengwen.records import Message, Request
 from hengwen.text.safety import replace_surrogates
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.records import Message, Request
 
 MAX_CACHED_ENDS = 256
 """Maximum number of cached request ends (the part of a body after the messages)."""

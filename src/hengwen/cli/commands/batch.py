@@ -15,7 +15,6 @@ from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.options import Calls
 from hengwen.cli.ui.usage import Commands, Without
 from hengwen.errors import ConfigError, DataError
-from hengwen.plans.overrides import resolve_plan
 
 app = Commands(help="Answer the calls of a plan by a batch endpoint, at a lower price.")
 PlanCalls = Annotated[
@@ -32,6 +31,7 @@ def export(
     calls: PlanCalls,
 ) -> None:
     """Write the missing calls to files in the format of OpenAI's Batch API; no call is made."""
+    from hengwen.plans.overrides import resolve_plan
     from hengwen.runs.batch import export_calls
 
     if folder.exists() and not folder.is_dir():
@@ -59,6 +59,7 @@ def import_(
     calls: PlanCalls,
 ) -> None:
     """Store the replies to exported calls for the next run; exits with 4 while calls have no reply."""
+    from hengwen.plans.overrides import resolve_plan
     from hengwen.runs.batch import import_replies
 
     missing = next((path for path in files if not path.is_file()), None)
