@@ -62,14 +62,11 @@ def _run(function: Callable[[], object], sender: Connection) -> None:
 
 
 def ask(client: str, url: str) -> None:
-    """Send one request by a backend, or create a batch."""
+    """Send one request by a backend."""
     from hengwen.backends import LangChainBackend, OpenAIBackend
     from hengwen.records import Request
 
     async def send() -> None:
-        if client == "batches":
-            await OpenAIBackend(model="m", base_url=url).batch_client().create("file", {})
-            return
         backend: Any = (
             OpenAIBackend(model="m", base_url=url)
             if client == "openai"
@@ -98,7 +95,7 @@ def body_figures() -> Iterator[Figure]:
         assert server.stdin is not None
         assert server.stdout is not None
         port, names = json.loads(server.stdout.readline())
-        for client in ("openai", "langchain", "batches"):
+        for client in ("openai", "langchain"):
             with suppress(BackendError):  # loads the client here, once for all cases
                 ask(client, "http://127.0.0.1:9")
             for name in names:
