@@ -90,5 +90,7 @@ def test_an_answer_that_cannot_be_kept_is_asked_for_again(hengwen, plan, answers
 def test_validate_says_where_each_key_goes(hengwen, plan) -> None:
     far = '{provider: openai, model: m, api_key_env: FAR_API_KEY, base_url: "https://u:p@far/v1"}'
     plan.write_text(PLAN.partition("backends:")[0] + f"backends: {{b: {far}}}\n", "utf-8")
-    done = hengwen("validate", plan)
+    need = "backend 'b' sends the key in FAR_API_KEY to https://far/v1"
+    assert need in hengwen("validate", plan).err
+    done = hengwen("validate", plan, "--trust")
     assert (done.code, done.out.splitlines()[0]) == (0, "backend b: https://far/v1, key from FAR_API_KEY")

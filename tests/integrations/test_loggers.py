@@ -89,15 +89,15 @@ def test_a_plan_logs_when_its_run_ends_and_an_error_of_the_tool_loses_no_result(
     )
     plan.write_text(text + "log: [trackio]\n", "utf-8")
     monkeypatch.setitem(sys.modules, "trackio", None)
-    ended = hengwen("run", plan)
+    ended = hengwen("run", plan, "--trust")
     assert (ended.code, "trackio is not installed" in ended.err) == (2, True)
     tool = Trackio()
     monkeypatch.setitem(sys.modules, "trackio", tool)
-    assert hengwen("run", plan, "-q").code == 0
+    assert hengwen("run", plan, "-q", "--trust").code == 0
     assert [step for step, _ in tool.rows] == [1, 2]
     assert tool.events == ["init hengwen p", "artifact report.html", "finish"]
     monkeypatch.setattr(tool, "log", None)
-    ended = hengwen("run", plan, "-q")
+    ended = hengwen("run", plan, "-q", "--trust")
     assert (ended.code, "warning: not logged to trackio: " in ended.err) == (0, True)
 
 
@@ -210,6 +210,46 @@ def test_wandb_keeps_the_rows_of_the_trainer(store, tmp_path: Path, monkeypatch:
     assert {record.run.run_group for record in records if record.HasField("run")} == {"g"}
     (artifact,) = [record.artifact for record in records if record.HasField("artifact")]
     assert artifact.type == "report"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_files_of_the_working_folder_do_not_choose_where_wandb_writes(
+    store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wandb = real_tool("wandb")
+    (tmp_path / "wandb").mkdir()
+    (tmp_path / "wandb" / "settings").write_text("[default]\nbase_url = http://127.0.0.1:1\nentity = evil\n")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.chdir(tmp_path)
+    wandb.teardown()
+    opened: list = []
+    init = wandb.init
+    monkeypatch.setattr(wandb, "init", lambda **options: opened.append(init(**options)) or opened[-1])
+    log_run(runs(store), "wandb", store=store)
+    wandb.teardown()
+    (run,) = opened
+    assert "127.0.0.1" not in run.settings.base_url
+    assert run.settings.entity is None
+    assert list((tmp_path / "wandb").rglob("*.wandb"))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_files_of_the_working_folder_do_not_choose_where_swanlab_writes(tmp_path: Path) -> None:
+    real_tool("swanlab")
+    (tmp_path / ".env").write_text("SWANLAB_API_HOST=http://127.0.0.1:1\n")
+    (tmp_path / "swanlab.yaml").write_text("api_host: http://127.0.0.1:2\n")
+    code = (
+        "from hengwen.integrations.loggers import _empty_folder, tool_of\n"
+        "from hengwen.plans.specs import LogSpec\n"
+        "swanlab = tool_of(LogSpec(tool='swanlab'))\n"
+        "with _empty_folder(): print(swanlab.Settings().api_host)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "127.0.0.1" not in done.stdout
 
 
 def history(record) -> dict:

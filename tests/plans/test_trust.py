@@ -38,7 +38,16 @@ def plan_of(backend: dict[str, Any] | None = None, scorer: str = "length", **jud
     "backend",
     [
         {"provider": "openai", "model": "m"},
-        {"provider": "openai", "model": "m", "api_key_env": "DEEPSEEK_API_KEY", "base_url": "https://x/v1"},
+        {
+            "provider": "openai",
+            "model": "m",
+            "api_key_env": "DEEPSEEK_API_KEY",
+            "base_url": "https://api.deepseek.com/v1",
+        },
+        {"provider": "deepseek", "model": "m"},
+        {"provider": "openai", "model": "m", "base_url": "https://api.openai.com/v1"},
+        {"provider": "openai", "model": "m", "api_key_env": "", "base_url": "https://x/v1"},
+        {"provider": "langchain", "model": "deepseek:m", "api_key_env": "DEEPSEEK_API_KEY"},
         {"provider": "openai", "model": "m", "api_key_env": "", "params": {"anything": {"at": "all"}}},
         {"provider": "replay", "file": "said.jsonl"},
         {"provider": "langchain", "model": "anthropic:claude", "params": {"temperature": 0, "top_p": 1}},
@@ -46,7 +55,7 @@ def plan_of(backend: dict[str, Any] | None = None, scorer: str = "length", **jud
         {"provider": "openai", "model": "m", "base_url": "http://localhost:1/v1"},
     ],
 )
-def test_endpoints_with_api_keys_need_no_trust(backend: dict[str, Any]) -> None:
+def test_a_key_goes_to_its_provider_or_to_this_machine_without_trust(backend: dict[str, Any]) -> None:
     assert trust_needs(plan_of(backend)) == []
 
 
@@ -69,29 +78,57 @@ LANGCHAIN = {"provider": "langchain"}
         ),
         (
             {"provider": "openai", "api_key_env": "AWS_SECRET_ACCESS_KEY", "base_url": "https://u:p@far/v1"},
-            "backend 'b' sends the variable AWS_SECRET_ACCESS_KEY to https://far/v1",
+            "backend 'b' sends the key in AWS_SECRET_ACCESS_KEY to https://far/v1",
         ),
         (
             {"provider": "openai", "model": "m", "base_url": "https://far/v1"},
-            "backend 'b' sends the usual API key to https://far/v1 (name its own key in api_key_env)",
+            "backend 'b' sends the key in OPENAI_API_KEY to https://far/v1",
         ),
         (
             {"provider": "openai", "api_key_env": "OPENAI_API_KEY", "base_url": "https://far/v1"},
-            "backend 'b' sends the usual API key to https://far/v1",
+            "backend 'b' sends the key in OPENAI_API_KEY to https://far/v1",
+        ),
+        (
+            {"provider": "openai", "api_key_env": "DEEPSEEK_API_KEY", "base_url": "https://far/v1"},
+            "backend 'b' sends the key in DEEPSEEK_API_KEY to https://far/v1",
+        ),
+        (
+            {"provider": "openai", "model": "m", "api_key_env": "ANTHROPIC_API_KEY"},
+            "backend 'b' sends the key in ANTHROPIC_API_KEY to its endpoint",
+        ),
+        (
+            {"provider": "openai", "api_key_env": "AWS_SECRET", "base_url": "http://127.0.0.1:1/v1"},
+            "backend 'b' sends the key in AWS_SECRET to http://127.0.0.1:1/v1",
         ),
         (
             {"provider": "openai", "api_key_env": "HOME"},
-            "backend 'b' sends the variable HOME to its endpoint",
+            "backend 'b' sends the key in HOME to its endpoint",
         ),
         (
             {"provider": "openai", "api_key_env": "X_API_KEY\n", "base_url": "http://["},
-            "backend 'b' sends the variable X_API_KEY\n to an invalid URL",
+            "backend 'b' sends the key in X_API_KEY\n to an invalid URL",
         ),
     ],
 )
 def test_code_and_other_secrets_need_trust(backend: dict[str, Any], need: str) -> None:
     (first,) = trust_needs(plan_of(backend))
     assert first.startswith(need)
+
+
+@pytest.mark.parametrize(
+    ("log", "target"),
+    [
+        ("wandb", "wandb, at its own server"),
+        ("swanlab", "swanlab, at https://far"),
+        ({"tensorboard": "curves"}, "tensorboard, in curves"),
+    ],
+    ids=["wandb", "swanlab", "tensorboard"],
+)
+def test_a_logger_needs_trust_and_says_where_it_writes(monkeypatch, log, target: str) -> None:
+    monkeypatch.delenv("WANDB_BASE_URL", raising=False)
+    monkeypatch.setenv("SWANLAB_API_HOST", "https://u:p@far")
+    plan = Plan.model_validate({**plan_of().model_dump(), "log": [log]})
+    assert trust_needs(plan) == [f"log: writes the scores to {target}"]
 
 
 @each_row("code", ["subprocess:Popen", "mine.py:Shout"])

@@ -30,7 +30,6 @@ from hengwen.cli.commands import (
     validate,
 )
 from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, power, sequence, view
-from hengwen.cli.ui.inputs import read_env_file
 from hengwen.cli.ui.messages import lenient_streams, print_error
 from hengwen.cli.ui.usage import Commands, OneLineGroup
 from hengwen.errors import ConfigError, HengwenError
@@ -78,11 +77,11 @@ def _print_version(requested: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(  # noqa: ARG001 - its callback prints and exits
+    version: bool = typer.Option(
         False, "--version", help="Show the version.", callback=_print_version, is_eager=True
     ),
 ) -> None:
-    read_env_file()
+    """Evaluate what language models write."""
 
 
 def main() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+import os
+from contextlib import ExitStack, chdir, contextmanager
 from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
@@ -113,9 +114,21 @@ def tool_of(spec: LogSpec) -> Any:
     """Return the module of a logger."""
     name = "tensorboardX" if spec.tool == "tensorboard" else spec.tool
     try:
-        return import_module(name)
+        with _empty_folder():
+            return import_module(name)
     except ImportError:
         raise PluginError(f"{name} is not installed: pip install {name}") from None
+
+
+@contextmanager
+def _empty_folder() -> Iterator[Path]:
+    """Work in an empty folder: tools take addresses from files of the working folder.
+
+    That may be a stranger's. Yields it, as the files of the tool belong there.
+    """
+    working = Path.cwd()
+    with TemporaryDirectory() as empty, chdir(empty):
+        yield working
 
 
 def _spec(to: str | dict[str, str] | LogSpec) -> LogSpec:
@@ -153,7 +166,9 @@ def _wandb(wandb: Any, plan: str, _: Path | None) -> Iterator[tuple[Write, Attac
     """Open a run of its own, beside the run of the trainer."""
     trainer = wandb.run
     settings = {} if trainer is None else {"project": trainer.project, "group": trainer.group or trainer.id}
-    own = wandb.init(**settings, name=f"{PREFIX} {plan}", job_type="evaluation", reinit="create_new")
+    with _empty_folder() as working:
+        settings |= {"dir": str(working)} if trainer is None else {}
+        own = wandb.init(**settings, name=f"{PREFIX} {plan}", job_type="evaluation", reinit="create_new")
     own.define_metric(f"{PREFIX}/*", step_metric=STEP)
     try:
         yield (
@@ -168,7 +183,10 @@ def _wandb(wandb: Any, plan: str, _: Path | None) -> Iterator[tuple[Write, Attac
 def _swanlab(swanlab: Any, plan: str, _: Path | None) -> Iterator[tuple[Write, Attach]]:
     is_open = swanlab.has_run()
     if not is_open:
-        swanlab.init(name=f"{PREFIX} {plan}", job_type="evaluation")
+        with _empty_folder() as working:
+            folders = {"log_dir": os.environ.get("SWANLAB_LOGDIR", str(working / "swanlog"))}
+            project = os.environ.get("SWANLAB_PROJ_NAME", working.name)
+            swanlab.init(project=project, name=f"{PREFIX} {plan}", job_type="evaluation", **folders)
     try:
         yield (
             lambda metrics, step: swanlab.log(metrics, step=step),

@@ -1,9 +1,8 @@
-"""What a command reads: the ``.env`` file, a store that must exist, a plan that the user must trust."""
+"""What a command reads: a store that must exist, a plan that the user must trust with its ``.env``."""
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -17,37 +16,6 @@ if TYPE_CHECKING:
 
     from hengwen.plans.plan import Plan
     from hengwen.store import Store
-
-
-_ALLOWED = re.compile(r"[A-Za-z0-9_]*_(?:API_KEY|BASE_URL)|HENGWEN_[A-Za-z0-9_]*")
-_CONNECTION = re.compile(r"\w*_proxy|ssl_cert_\w+|requests_ca_bundle|curl_ca_bundle", re.IGNORECASE)
-"""Names of variables that would change how endpoints are reached; they are ignored with a message."""
-
-
-def read_env_file() -> None:
-    """Set API keys, addresses and options of Hengwen from ``.env`` in this folder or the nearest above."""
-    from dotenv import dotenv_values, find_dotenv
-
-    path = find_dotenv(usecwd=True)
-    if not path:
-        return
-    try:
-        values = dotenv_values(path, interpolate=False)
-    except (OSError, UnicodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from None
-    ignored = sorted(name for name in values if _CONNECTION.fullmatch(name))
-    if ignored:
-        print_warning(
-            f"{path}: ignored {', '.join(ignored)}; set proxies and certificates in the environment itself"
-        )
-    new = {
-        name: value
-        for name, value in values.items()
-        if value is not None and _ALLOWED.fullmatch(name) and name not in os.environ
-    }
-    os.environ.update(new)
-    if new:
-        print_info(f"hengwen: {path}: read {', '.join(sorted(new))}")
 
 
 def open_existing_store(location: str) -> Store:
@@ -81,16 +49,22 @@ FILE_NAME = "trusted-plans"
 
 
 def load_trusted(path: Path, *, trust: bool, judge: str | None = None, base_url: str | None = None) -> Plan:
-    """Load a plan that the user trusts; code that it names may run afterwards."""
+    """Load a plan that the user trusts, with the ``.env`` beside it; its code may run afterwards."""
     from hengwen.plans.overrides import resolve_plan
     from hengwen.plans.plan import load_plan
-    from hengwen.plans.trust import check_trust, trust_digest, trust_needs
+    from hengwen.plans.trust import check_trust, env_needs, env_settings, trust_digest, trust_needs
 
     plan = load_plan(path)
     resolved = resolve_plan(plan, judge=judge, base_url=base_url)
-    needs = [] if trust else trust_needs(resolved)
+    settings = env_settings(resolved)
+    needs = [] if trust else [*trust_needs(resolved), *env_needs(settings)]
     if needs:
-        check_trust(resolved, trust=_is_remembered(digest := trust_digest(plan)) or _ask(path, needs, digest))
+        digest = trust_digest(plan)
+        trusted = _is_remembered(digest) or _ask(path, needs, digest)
+        check_trust(resolved, trust=trusted, further=env_needs(settings))
+    os.environ.update(settings)
+    if settings:
+        print_info(f"hengwen: {path.parent / '.env'}: read {', '.join(settings)}")
     return plan
 
 
