@@ -17,7 +17,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from typer.main import get_command
 
-from hengwen.text.catalogue import FOLDER
+from hengwen.text.language import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from rows import each_row
 from typer.main import get_command
 
 from hengwen.cli import app
-from hengwen.text.catalogue import FOLDER, localized, message_language
+from hengwen.text.language import FOLDER, localized, message_language
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]{2,}){2,}")

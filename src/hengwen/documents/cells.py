@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hengwen.documents.blocks import Bar, Bounds, Cell, Column, Table
 from hengwen.stats.power import MIN_UNITS
-from hengwen.text.catalogue import MAX_LENGTH, bilingual
-from hengwen.text.language import NO_TEXT, NOTED, Bilingual, say
+from hengwen.text.language import MAX_LENGTH, NO_TEXT, NOTED, Bilingual, bilingual, say
 from hengwen.text.numbers import (
     MAX_REASON,
     NOTHING,

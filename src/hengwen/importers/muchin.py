@@ -14,7 +14,7 @@ from hengwen.io.row_reader import DataRow, FieldNames, read_rows
 from hengwen.io.strict_yaml import read_text
 from hengwen.io.untrusted_json import parse_json
 from hengwen.personas.folder import MAX_NAME, to_jsonl, write_folder
-from hengwen.text.catalogue import localized
+from hengwen.text.language import localized
 from hengwen.text.safety import short_repr
 
 if TYPE_CHECKING:

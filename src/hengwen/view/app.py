@@ -15,7 +15,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from hengwen.documents.render.html import environment
 from hengwen.errors import ConfigError, HengwenError
-from hengwen.text.catalogue import localized
+from hengwen.text.language import localized
 from hengwen.view import words
 from hengwen.view.data import StoreData
 from hengwen.view.page import POLICY, View, page_assets, respond, view_of

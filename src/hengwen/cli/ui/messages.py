@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from hengwen.text.catalogue import localized
+from hengwen.text.language import localized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,8 +14,7 @@ import typer
 from hengwen.cli.ui.inputs import load_trusted
 from hengwen.cli.ui.messages import print_waiting
 from hengwen.errors import ConfigError
-from hengwen.text.catalogue import locale_language
-from hengwen.text.language import Language, check_language
+from hengwen.text.language import Language, check_language, locale_language
 
 if TYPE_CHECKING:
     from hengwen.plans.plan import Plan

@@ -10,7 +10,7 @@ import typer
 from hengwen.cli.ui import options
 from hengwen.cli.ui.messages import print_error, print_info, print_warning
 from hengwen.cli.ui.options import choose_language
-from hengwen.text.catalogue import localized
+from hengwen.text.language import localized
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

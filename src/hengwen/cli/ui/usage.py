@@ -14,7 +14,7 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from hengwen.errors import ConfigError
-from hengwen.text.catalogue import localized
+from hengwen.text.language import localized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents.answers.blocks import AnswerOutcome
 from hengwen.objective.detectors import MARK_WORDS
 from hengwen.records import Score, digest
-from hengwen.text.catalogue import bilingual, localized
-from hengwen.text.language import MIDDLE_DOT, Bilingual, say
+from hengwen.text.language import MIDDLE_DOT, Bilingual, bilingual, localized, say
 from hengwen.text.numbers import count, decimals_for, minus, number, plural, signed
 from hengwen.text.safety import shorten, strip_controls
 

@@ -33,7 +33,7 @@ from hengwen.personas.plan_text import (
     yaml_block,
 )
 from hengwen.prompts import load_rubric
-from hengwen.text.catalogue import localized
+from hengwen.text.language import localized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.labels.file import RATER, preference_pairs
 from hengwen.runs.human_rows import store_labels
 from hengwen.store import open_store
-from hengwen.text.catalogue import localized
+from hengwen.text.language import localized
 from hengwen.text.safety import replace_surrogates
 from hengwen.view import words
 from hengwen.view.page import respond, view_of
