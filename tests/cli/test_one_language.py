@@ -100,5 +100,5 @@ def test_what_a_command_prints_is_in_one_language(
 
 def test_each_command_with_an_output_of_its_own_is_tried() -> None:
     tried = {command[0] for command in COMMANDS}
-    others = {"demo", "label", "peer-review-plan", "schema", "batch", "serve-reward", "view"}
+    others = {"demo", "label", "schema", "batch", "serve-reward", "view"}
     assert set(get_command(app).commands) == tried | others  # type: ignore[attr-defined]

@@ -11,11 +11,9 @@ from hengwen.peer_review import (
     Battles,
     compare_with_human,
     peer_review,
-    preference_pairs,
     read_battles,
     read_human_ranking,
 )
-from hengwen.peer_review.battle_files import read_answers, read_prompts
 
 PAIR = {
     "question_id": 81,
@@ -91,7 +89,7 @@ def test_annotations_of_alpaca_eval_are_weights(tmp_path: Path) -> None:
     )
     files = read_battles([path])
     assert files.battles.outcome.tolist() == [1.0, 0.0, 0.75, 0.5, 0.5]
-    assert (files.failures, len(files.battles.questions), len(files.prompts)) == (1, 5, 5)
+    assert (files.failures, len(files.battles.questions)) == (1, 5)
     path.write_text(json.dumps([{**rows[0], "preference": 3}]))
     with pytest.raises(DataError, match="a preference is 1"):
         read_battles([path])
@@ -168,22 +166,6 @@ def test_a_file_of_failures_has_no_verdict(tmp_path: Path) -> None:
         read_battles([])
 
 
-def test_texts_of_a_question_may_not_differ_between_rows(tmp_path: Path) -> None:
-    row = {"model_a": "x", "model_b": "y", "winner": "a", "question": "q", "prompt": "Why?"}
-    texts = {**row, "answer_a": "because", "answer_b": "so"}
-    other = {**row, "model_b": "z", "winner": "tie"}
-    files = read_battles([jsonl(tmp_path / "a.jsonl", texts, other)])
-    assert files.answers == {("q", 1, "x"): "because", ("q", 1, "y"): "so"}
-    with pytest.raises(
-        DataError, match=r":2: an earlier row of question 'q', turn 1, has another answer of 'x'"
-    ):
-        read_battles([jsonl(tmp_path / "b.jsonl", texts, {**texts, "answer_a": "no"})])
-    with pytest.raises(DataError, match=r":2: an earlier row of question 'q', turn 1, has another prompt"):
-        read_battles([jsonl(tmp_path / "c.jsonl", texts, {**texts, "prompt": "How?"})])
-    with pytest.raises(DataError, match="field 'prompt' is missing"):
-        read_battles([jsonl(tmp_path / "d.jsonl", {**texts, "prompt": ""})])
-
-
 def test_a_human_ranking_has_scores_or_ranks(tmp_path: Path) -> None:
     scores, ranks = tmp_path / "scores.csv", tmp_path / "ranks.csv"
     scores.write_text("model,score\nx,1200\ny,900.5\n", "utf-8")
@@ -225,47 +207,3 @@ def test_a_review_is_compared_with_people_over_the_models_of_both() -> None:
     assert (comparison.only_human, comparison.only_review) == (("w",), ())
     with pytest.raises(ValueError, match="at least 2 models that both rankings have, got 1"):
         compare_with_human(review, {"x": 3, "w": 9})
-
-
-PROMPTS = {("q", 1): "Why?"}
-ANSWERS = {("q", 1, "x"): "because", ("q", 1, "y"): "so", ("q", 1, "z"): "so"}
-
-
-def test_a_preference_pair_holds_the_choice_of_the_majority() -> None:
-    pairs = list(preference_pairs(BATTLES, PROMPTS, ANSWERS))
-    assert [(pair["chosen"], pair["rejected"]) for pair in pairs] == [("because", "so")]  # y and z are equal
-    assert (pairs[0]["votes_chosen"], pairs[0]["votes_rejected"]) == (2.0, 1.0)
-    assert pairs[0]["contaminated_as_test"] is True
-
-
-def test_the_weights_of_judges_decide_a_preference_pair() -> None:
-    weights = {"i": 0.4, "j": -3.0, "k": 1.5}
-    (pair,) = preference_pairs(BATTLES, PROMPTS, ANSWERS, weights)
-    assert (pair["chosen_model"], pair["votes_chosen"], pair["votes_rejected"]) == ("y", 1.5, 0.4)
-
-
-def test_own_verdicts_conflicts_and_even_votes_give_no_preference_pair() -> None:
-    columns = {"model_a": ["x", "x"], "model_b": ["y", "y"], "question": ["q", "q"]}
-    own = Battles.from_columns(winner=["a", "a"], judge=["x", "x"], first=["a", "b"], **columns)
-    conflict = Battles.from_columns(winner=["a", "b"], judge=["j", "j"], first=["a", "b"], **columns)
-    even = Battles.from_columns(winner=["a", "b"], judge=["i", "j"], **columns)
-    for battles in (own, conflict, even):
-        assert list(preference_pairs(battles, PROMPTS, ANSWERS)) == []
-
-
-def test_texts_of_fastchat_are_read(tmp_path: Path) -> None:
-    questions = jsonl(tmp_path / "question.jsonl", {"question_id": 81, "turns": ["Why?", "And then?"]})
-    answer = {"question_id": 81, "model_id": "x", "choices": [{"index": 0, "turns": ["because", "so"]}]}
-    answers = jsonl(tmp_path / "x.jsonl", answer)
-    assert read_prompts(questions) == {("81", 1): "Why?", ("81", 2): "Why?\n\nAnd then?"}
-    assert read_answers([answers]) == {("81", 1, "x"): "because", ("81", 2, "x"): "so"}
-    with pytest.raises(DataError, match=r":1: field 'choices' must be a list of objects with 'turns'"):
-        read_answers([jsonl(tmp_path / "y.jsonl", {**answer, "choices": ["because"]})])
-    with pytest.raises(DataError, match=r":1: turns must be a list of texts"):
-        read_prompts(jsonl(tmp_path / "q.jsonl", {"question_id": 81, "turns": "Why?"}))
-
-
-def test_many_turns_whose_prompts_grow_with_their_square_are_refused(tmp_path: Path) -> None:
-    questions = jsonl(tmp_path / "question.jsonl", {"question_id": 81, "turns": ["x" * 1000] * 500})
-    with pytest.raises(DataError, match=r":1: with .* turns, the prompts have more than 67,108,864"):
-        read_prompts(questions)

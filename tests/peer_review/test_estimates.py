@@ -10,10 +10,9 @@ from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates import judge_bt
 from hengwen.peer_review.estimates.evidence import Evidence, ReviewOptions, build_estimate
 from hengwen.peer_review.estimates.method import drawn_questions
-from hengwen.peer_review.verdicts import combine_orders, distinct_verdicts
-from hengwen.stats.rankings.rank_intervals import rank_correlation
+from hengwen.peer_review.verdicts import distinct_verdicts
 
-METHODS = ("uniform", "majority", "rating", "judge-bt", "bradley-terry", "davidson")
+METHODS = ("uniform", "judge-bt", "bradley-terry")
 DISCRIMINATIONS = np.array([1.5, 1.0, 0.5, 1.0])
 
 
@@ -43,7 +42,7 @@ def test_weights_of_a_resample_count_like_copies_of_its_questions(method: str) -
     verdicts = distinct_verdicts(battles)
     judges = np.array([battles.models.index(name) for name in battles.judges])
     size = (len(battles.models), 12)
-    estimate = build_estimate(method, verdicts, judges, size, conflict="tie")
+    estimate = build_estimate(method, verdicts, judges, size)
     weights = drawn_questions(12, 2, seed=3)
     for drawn, scores in zip(weights.astype(int), estimate.resample(weights), strict=True):
         copies = np.repeat(np.arange(12), drawn)
@@ -57,7 +56,7 @@ def test_weights_of_a_resample_count_like_copies_of_its_questions(method: str) -
             first=battles.first[index],
             question=np.repeat(np.arange(len(copies)), sizes),
         )
-        alone = by_name(copied, method, exclude_self=False)
+        alone = by_name(copied, method)
         assert scores == pytest.approx([alone[name] for name in battles.models], abs=2e-3)
 
 
@@ -70,8 +69,6 @@ def test_one_newton_step_is_close_to_the_fit_of_each_resample(monkeypatch: pytes
     for fitted, stepped in zip(exact.models, one_step.models, strict=True):
         assert (fitted.name, fitted.score) == (stepped.name, stepped.score)
         assert stepped.interval == pytest.approx(fitted.interval, abs=0.25 * fitted.error)
-    for judge, other in zip(exact.judges, one_step.judges, strict=True):
-        assert other.tau_without == pytest.approx(judge.tau_without, abs=0.15)
 
 
 def crowd(judges: int, verdicts: int) -> Battles:
@@ -98,9 +95,7 @@ def test_resamples_of_a_crowd_lie_around_the_estimate(monkeypatch: pytest.Monkey
     def spread() -> float:
         evidence = Evidence(
             crowd(25, 1500),
-            ReviewOptions(
-                method="judge-bt", conflict="tie", exclude_self=False, n_boot=60, confidence=0.95, seed=0
-            ),
+            ReviewOptions(method="judge-bt", exclude_self=False, n_boot=60, confidence=0.95, seed=0),
         )
         assert evidence.resamples is not None
         return float(evidence.resamples.std(axis=1).mean() / evidence.estimate.scores.std())
@@ -140,30 +135,8 @@ def test_errors_grow_if_the_questions_are_fewer_but_the_verdicts_as_many() -> No
     assert clustered.models[0].error > 1.3 * independent.models[0].error
 
 
-def test_the_three_votes_count_by_hand() -> None:
-    # on one question, two of three judges prefer x to y; on the other, one prefers y and two see a tie
-    battles = Battles.from_columns(
-        model_a=["x"] * 6,
-        model_b=["y"] * 6,
-        judge=["i", "j", "k"] * 2,
-        question=[1, 1, 1, 2, 2, 2],
-        winner=["a", "a", "b", "b", "tie", "tie"],
-    )
-    assert by_name(battles, "uniform") == pytest.approx({"x": 3 / 6, "y": 3 / 6})
-    assert by_name(battles, "majority") == pytest.approx({"x": 0.5, "y": 0.5})
-    assert by_name(battles, "rating") == pytest.approx({"x": 3 / 2, "y": 3 / 2})
-    first = battles.question == 0
-    only_first = Battles.from_columns(
-        model_a=["x"] * 3, model_b=["y"] * 3, judge=["i", "j", "k"], question=[1] * 3, winner=["a", "a", "b"]
-    )
-    assert first.sum() == 3
-    assert by_name(only_first, "uniform") == pytest.approx({"x": 2 / 3, "y": 1 / 3})
-    assert by_name(only_first, "majority") == {"x": 1.0, "y": 0.0}
-    assert by_name(only_first, "rating") == {"x": 2.0, "y": 1.0}
-
-
 @pytest.mark.slow
-@each_row("method", [*METHODS, "elo", "consistency"])
+@each_row("method", [*METHODS, "consistency"])
 def test_a_seed_repeats_the_result(method: str) -> None:
     battles = simulated_battles(4, DISCRIMINATIONS, models=5, questions=10)
     assert peer_review(battles, method=method, n_boot=20) == peer_review(battles, method=method, n_boot=20)
@@ -185,47 +158,3 @@ def test_the_order_of_battles_and_of_sides_does_not_matter(method: str) -> None:
         first=-battles.first[order],
     )
     assert by_name(turned, method) == pytest.approx(by_name(battles, method), abs=1e-4)
-
-
-def test_elo_follows_the_order_of_the_battles() -> None:
-    battles = simulated_battles(6, np.ones(1), models=4, questions=10, both_orders=False)
-    scores = by_name(battles, "elo", exclude_self=False)
-    ratings = dict.fromkeys(battles.models, 1000.0)
-    matches = combine_orders(distinct_verdicts(battles), "tie")
-    for index in np.argsort(matches.position):
-        low, high = battles.models[matches.low[index]], battles.models[matches.high[index]]
-        expected = 1 / (1 + 10 ** ((ratings[high] - ratings[low]) / 400))
-        change = 4 * (matches.outcome[index] - expected)
-        ratings[low] += change
-        ratings[high] -= change
-    assert scores == pytest.approx(ratings)
-
-
-@pytest.mark.slow
-@each_row("method", METHODS)
-def test_the_ranking_without_a_judge_is_that_of_the_other_battles(method: str) -> None:
-    battles = simulated_battles(7, DISCRIMINATIONS, models=8, questions=20)
-    result = peer_review(battles, method=method, n_boot=20)
-    for index, name in enumerate(battles.judges):
-        keep = battles.judge != index
-        others = Battles.from_columns(
-            model_a=np.array(battles.models)[battles.model_a[keep]],
-            model_b=np.array(battles.models)[battles.model_b[keep]],
-            judge=np.array(battles.judges)[battles.judge[keep]],
-            question=battles.question[keep],
-            winner=battles.outcome[keep],
-            first=battles.first[keep],
-        )
-        scores = by_name(others, method)
-        (judge,) = (judge for judge in result.judges if judge.name == name)
-        names = list(result.scores)
-        tau = rank_correlation(
-            np.array([result.scores[model] for model in names]), np.array([scores[model] for model in names])
-        )
-        assert judge.tau_without == pytest.approx(tau, abs=0.08)  # one pair of close models may change
-        ranks = {model.name: model.rank for model in result.models}
-        others_ranks = {
-            model.name: model.rank for model in peer_review(others, method=method, n_boot=20).models
-        }
-        if judge.moved:
-            assert others_ranks[judge.moved] - ranks[judge.moved] == judge.moved_by

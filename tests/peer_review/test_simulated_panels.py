@@ -10,7 +10,7 @@ from rows import each_row
 from scipy.stats import kendalltau
 from tests.peer_review.simulated_panel import simulated_battles
 
-from hengwen.peer_review import Battles, PeerReview, peer_review
+from hengwen.peer_review import PeerReview, peer_review
 
 SEEDS = range(6)
 MODELS = 10
@@ -22,21 +22,18 @@ def reviews(
     discriminations: np.ndarray,
     *,
     seeds: range = SEEDS,
-    exclude_self: bool | None = None,
     **options,
 ) -> list[PeerReview]:
-    return [review(seed, method, tuple(discriminations), exclude_self, **options) for seed in seeds]
+    return [review(seed, method, tuple(discriminations), **options) for seed in seeds]
 
 
 @functools.cache
-def review(
-    seed: int, method: str, discriminations: tuple[float, ...], exclude_self: bool | None, **options
-) -> PeerReview:
+def review(seed: int, method: str, discriminations: tuple[float, ...], **options) -> PeerReview:
     """Return a review of simulated battles, the same one to each test that asks for it."""
     if (tastes := options.pop("tastes", None)) is not None:
         options["tastes"] = np.array(tastes)
     battles = simulated_battles(seed, np.array(discriminations), **options)
-    return peer_review(battles, method=method, exclude_self=exclude_self, n_boot=20)
+    return peer_review(battles, method=method, n_boot=20)
 
 
 def mean_tau(results: list[PeerReview]) -> float:
@@ -58,9 +55,7 @@ def share_with(results: list[PeerReview], *codes: str) -> float:
 
 @pytest.mark.slow
 def test_weights_beat_the_uniform_vote_if_judges_differ_in_quality() -> None:
-    weighted, uniform = (
-        reviews(method, GOOD_AND_BAD, exclude_self=False) for method in ("judge-bt", "uniform")
-    )
+    weighted, uniform = (reviews(method, GOOD_AND_BAD) for method in ("judge-bt", "uniform"))
     assert mean_tau(weighted) > mean_tau(uniform) + 0.04
     assert share_with(weighted, "judges differ") == 1
     for result in weighted:
@@ -70,20 +65,10 @@ def test_weights_beat_the_uniform_vote_if_judges_differ_in_quality() -> None:
 @pytest.mark.slow
 def test_consistency_weights_beat_the_uniform_vote_if_the_best_models_are_the_best_judges() -> None:
     weighted, uniform = (
-        reviews(method, GOOD_AND_BAD, seeds=range(16), exclude_self=False)
-        for method in ("consistency", "uniform")
+        reviews(method, GOOD_AND_BAD, seeds=range(16)) for method in ("consistency", "uniform")
     )
     assert mean_tau(weighted) > mean_tau(uniform) + 0.01
     assert share_with(weighted, "restarts") == 1
-
-
-@pytest.mark.slow
-def test_without_own_verdicts_a_vote_loses_those_of_the_best_judge_on_the_best_model() -> None:
-    left_out, counted = (
-        reviews("uniform", GOOD_AND_BAD, exclude_self=exclude_self) for exclude_self in (True, False)
-    )
-    assert mean_tau(left_out) < mean_tau(counted)
-    assert all(result.own_left_out > 0 for result in left_out)
 
 
 @pytest.mark.slow
@@ -91,7 +76,6 @@ def test_if_judges_are_alike_the_result_says_that_weights_do_not_help() -> None:
     weighted, uniform = (reviews(method, np.ones(6)) for method in ("judge-bt", "uniform"))
     assert abs(mean_tau(weighted) - mean_tau(uniform)) < 0.05
     assert share_with(weighted, "judges alike") >= 0.8
-    assert np.mean([result.tau_uniform for result in weighted]) > 0.85
 
 
 def test_few_verdicts_that_show_no_difference_do_not_show_that_weights_are_useless() -> None:
@@ -133,7 +117,7 @@ def test_differences_in_quality_alone_are_no_common_taste() -> None:
 
 
 @pytest.mark.slow
-@each_row("method", ["judge-bt", "bradley-terry", "davidson", "uniform", "majority"])
+@each_row("method", ["judge-bt", "bradley-terry", "uniform"])
 def test_rank_intervals_contain_the_true_rank(method: str) -> None:
     results = reviews(method, np.ones(4), questions=30, per_question=10)
     held = [
@@ -157,30 +141,6 @@ def test_position_and_own_preference_are_measured_and_do_not_move_the_ranking() 
     fair_scores = {model.name: model.score for model in fair.models}
     for name, score in scores.items():
         assert score == pytest.approx(fair_scores[name], abs=0.35)
-
-
-def test_the_length_of_answers_is_a_coefficient_of_each_judge() -> None:
-    rng = np.random.default_rng(0)
-    rows = 4000
-    a, b = rng.integers(0, 5, rows), rng.integers(1, 5, rows)
-    b = (a + b) % 5
-    lengths = np.exp(rng.normal(5, 0.7, (2, rows)))
-    judge = rng.integers(0, 3, rows)
-    logit = (b - a) * 0.4 + np.array([0.0, 1.0, 2.0])[judge] * np.log(lengths[0] / lengths[1])
-    battles = Battles.from_columns(
-        model_a=a,
-        model_b=b,
-        judge=judge,
-        question=rng.integers(0, 200, rows),
-        winner=(rng.random(rows) < 1 / (1 + np.exp(-logit))).astype(float),
-        turn=np.arange(1, rows + 1),
-        length_a=lengths[0],
-        length_b=lengths[1],
-    )
-    result = peer_review(battles, n_boot=20)
-    effects = {judge.name: judge.length_effect for judge in result.judges}
-    assert effects == pytest.approx({"0": 0.0, "1": 1.0, "2": 2.0}, abs=0.25)
-    assert [model.name for model in result.models] == ["0", "1", "2", "3", "4"]
 
 
 def test_a_judge_that_prefers_the_worse_answer_is_named() -> None:

@@ -42,15 +42,14 @@ def tournament(seed: int) -> Battles:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", get_args(RankingMethod))
-@pytest.mark.parametrize("conflict", ["tie", "abstain"])
 def test_every_small_tournament_has_a_result_or_a_reason(
-    method: RankingMethod, conflict: str, monkeypatch: pytest.MonkeyPatch
+    method: RankingMethod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reviews, errors = [], []
     for seed in range(24):
         monkeypatch.setattr(judge_bt, "MAX_EXACT", 0 if seed % 5 == 0 else 2_000_000)
         try:
-            reviews.append(peer_review(tournament(seed), method=method, conflict=conflict, n_boot=20))
+            reviews.append(peer_review(tournament(seed), method=method, n_boot=20))
         except ValueError as error:
             errors.append(str(error))
     assert len(reviews) >= 6
@@ -76,5 +75,3 @@ def test_judges_whose_verdicts_all_conflict_see_ties(method: RankingMethod) -> N
     assert [model.rank for model in review.models] == [1, 1]
     assert [model.ties for model in review.models] == [6, 6]
     assert [judge.conflicts for judge in review.judges] == [1.0] * 3
-    with pytest.raises(ValueError, match="no match is left"):
-        peer_review(battles, method=method, conflict="abstain", n_boot=20)

@@ -37,9 +37,7 @@ def rows_of(battles: Battles, judges: tuple[str, ...]) -> Battles:
 
 def evidence_with_group(battles: Battles, judges: tuple[int, ...], method: RankingMethod) -> Evidence:
     own = method not in KEEPS_OWN
-    options = ReviewOptions(
-        method=method, conflict="tie", exclude_self=own, n_boot=20, confidence=0.95, seed=0
-    )
+    options = ReviewOptions(method=method, exclude_self=own, n_boot=20, confidence=0.95, seed=0)
     evidence = Evidence(battles, options)
     evidence.tastes = [Taste(judges=judges, favoured=(), residual=0.1, favours_itself=False)]
     return evidence

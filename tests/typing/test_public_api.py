@@ -331,7 +331,7 @@ def test_battles_become_a_ranking(tmp_path: Path) -> None:
     battles = assert_type(files.battles, peer_review.Battles)
     columns = peer_review.Battles.from_columns(model_a=["x"], model_b=["y"], winner=[1.0], turn=[1])
     assert_type(columns, peer_review.Battles)
-    review = assert_type(peer_review.peer_review(battles, method="elo"), peer_review.PeerReview)
+    review = assert_type(peer_review.peer_review(battles, method="bradley-terry"), peer_review.PeerReview)
     assert_type(review.models, tuple[peer_review.ReviewedModel, ...])
     assert_type(review.judges, tuple[peer_review.ReviewedJudge, ...])
     assert_type(review.notes, tuple[peer_review.Note, ...])
@@ -343,11 +343,9 @@ def test_battles_become_a_ranking(tmp_path: Path) -> None:
     human = assert_type(peer_review.read_human_ranking(people), dict[str, float])
     comparison = assert_type(peer_review.compare_with_human(review, human), peer_review.HumanComparison)
     assert comparison.ranking.cin == 0
-    pairs = peer_review.preference_pairs(battles, files.prompts, files.answers)
-    assert list(pairs) == []
 
 
-def test_judges_compare_pairs(tmp_path: Path) -> None:
+def test_judges_compare_pairs() -> None:
     from hengwen.backends import ReplayBackend
     from hengwen.records import Response, Sample
 
@@ -356,13 +354,3 @@ def test_judges_compare_pairs(tmp_path: Path) -> None:
     a, b = (Response(sample_id="1", text=text) for text in "ab")
     opinions = asyncio.run(judge.compare(Sample(id="1"), a, b))
     assert_type(opinions, tuple[judges.PairOpinion, judges.PairOpinion])
-    (tmp_path / "plan.yaml").write_text(PLAN, "utf-8")
-    (tmp_path / "poem.jsonl").write_text('{"id": "a", "input": "晚安"}\n', "utf-8")
-    pairing = assert_type(peer_review.Pairing(opponents=1), peer_review.Pairing)
-    with pytest.raises(hengwen.ConfigError, match="at least 2 checkpoints"):
-        assert_type(
-            peer_review.judge_plan(tmp_path / "plan.yaml", store="sqlite://", pairing=pairing),
-            peer_review.JudgedBattles,
-        )
-    with pytest.raises(hengwen.ConfigError, match="at least 2 checkpoints"):
-        peer_review.estimate_judging(tmp_path / "plan.yaml", store="sqlite://")

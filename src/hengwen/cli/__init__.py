@@ -48,7 +48,7 @@ PANELS: dict[str, tuple[Any, ...]] = {
     "Decide": (compare.compare, drift.drift, gate.gate, power.power),
     "Judges": (
         *(doctor.doctor, label.label, calibrate.calibrate, judge_drift.judge_drift),
-        *(peer_review.peer_review, peer_review.peer_review_plan),
+        peer_review.peer_review,
     ),
     "Data": (
         *(validate.validate, score.score, judge.judge, corpus.corpus, sequence.sequence),

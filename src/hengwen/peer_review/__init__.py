@@ -13,14 +13,7 @@ if TYPE_CHECKING:
         compare_with_human as compare_with_human,
         read_human_ranking as read_human_ranking,
     )
-    from hengwen.peer_review.judging.review_plan import (
-        JudgedBattles as JudgedBattles,
-        Pairing as Pairing,
-        estimate_judging as estimate_judging,
-        judge_plan as judge_plan,
-    )
     from hengwen.peer_review.notes import Note as Note
-    from hengwen.peer_review.exports import preference_pairs as preference_pairs
     from hengwen.peer_review.battle_files import (
         BattleFiles as BattleFiles,
         read_battles as read_battles,
@@ -37,9 +30,7 @@ if TYPE_CHECKING:
 _EXPORTS = {
     "battles": "Battles",
     "human": "HumanComparison compare_with_human read_human_ranking",
-    "judging.review_plan": "JudgedBattles Pairing estimate_judging judge_plan",
     "notes": "Note",
-    "exports": "preference_pairs",
     "battle_files": "BattleFiles read_battles",
     "result": "PeerReview RankWithout RankingWithout ReviewedJudge ReviewedModel",
     "review": "peer_review",

@@ -1,4 +1,4 @@
-"""Read battles of files and of a store, and the prompts and answers in the files of FastChat."""
+"""Read battles of files and of a store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hengwen.errors import ConfigError, DataError
 from hengwen.importers.columns import VERDICTS
 from hengwen.importers.sources import WINS
 from hengwen.importers.verdicts import VerdictFile, any_rows
-from hengwen.io.row_reader import FieldNames, read_rows
+from hengwen.io.row_reader import FieldNames
 from hengwen.peer_review.battles import Battles
 from hengwen.records import Failure
 from hengwen.results.decide import rewards_of
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hengwen.importers.verdicts import Verdict
-    from hengwen.io.row_reader import DataRow
     from hengwen.records import Row
     from hengwen.results.score_table import Column, SeriesKey
     from hengwen.store import Store
@@ -48,10 +47,6 @@ class BattleColumns:
     length_b: list[float] = field(default_factory=list)
     failures: int = 0
     """Number of verdicts that are missing because the judge failed; a failure is never a verdict."""
-    texts: dict[tuple[str, int], str] = field(default_factory=dict)
-    """Prompt of each question and turn, if the rows contain it."""
-    answers: dict[tuple[str, int, str], str] = field(default_factory=dict)
-    """Answer to each question and turn by each model, if the rows contain it."""
 
     def add(
         self,
@@ -96,22 +91,15 @@ class BattleColumns:
             self.failures += 1
             return
         a, b = (nan if length is None else length for length in verdict.lengths)
-        item = verdict.question, verdict.turn
-        self.add(*item, verdict.judge or "judge", verdict.models, verdict.winner, verdict.first, (a, b))
-        if any(verdict.answers):
-            self._add_texts(verdict, item)
-
-    def _add_texts(self, verdict: Verdict, item: tuple[str, int]) -> None:
-        """Add the prompt and the answers of a row; one of the two answers may be missing."""
-        earlier = f"an earlier row of question {item[0]!r}, turn {item[1]}, has another"
-        prompt = verdict.prompt or verdict.row.required_text("prompt")
-        if self.texts.setdefault(item, prompt) != prompt:
-            verdict.row.fail(f"{earlier} prompt; give every prompt a question or a turn of its own")
-        for model, text in zip(verdict.models, verdict.answers, strict=True):
-            if text and self.answers.setdefault((*item, model), text) != text:
-                verdict.row.fail(
-                    f"{earlier} answer of {model!r}; give every answer a question or a turn of its own"
-                )
+        self.add(
+            verdict.question,
+            verdict.turn,
+            verdict.judge or "judge",
+            verdict.models,
+            verdict.winner,
+            verdict.first,
+            (a, b),
+        )
 
 
 Question = tuple[str, str, int]
@@ -155,7 +143,7 @@ def stored_battles(store: Store, plan: str | None = None) -> BattleFiles:
         )
     used = {key.score.address for key in table.series if _is_level(key) or key.score.part == WINS}
     rewards = tuple(sorted(used & rewards_of(runs)))
-    return BattleFiles(battles=columns.battles(), prompts={}, answers={}, rewards=rewards)
+    return BattleFiles(battles=columns.battles(), rewards=rewards)
 
 
 def _is_level(key: SeriesKey) -> bool:
@@ -201,10 +189,6 @@ class BattleFiles:
     """Battles from files."""
 
     battles: Battles
-    prompts: Mapping[tuple[str, int], str]
-    """Prompt of each question and turn, as far as the files contain it."""
-    answers: Mapping[tuple[str, int, str], str]
-    """Answer to each question and turn by each model, as far as the files contain it."""
     rewards: tuple[str, ...] = ()
     """Addresses of the scores that became battles and that a model was trained on."""
 
@@ -222,8 +206,7 @@ def read_battles(paths: Sequence[Path], columns: Sequence[tuple[str, str]] = ())
     ``instruction``, ``generator_1``, ``generator_2`` and ``preference`` (1, the first answer, to 2). Plain
     battles have ``model_a``, ``model_b``, ``winner`` (``a``, ``b``, ``tie``, ``error``, or a number from 0 to
     1, which is 1 if ``model_a`` wins) and ``question``. Optional columns are ``judge``, ``first`` (``a`` or
-    ``b``, the answer that was shown first), ``turn``, ``length_a`` and ``length_b``, and for preference pairs
-    ``prompt``, ``answer_a``, ``answer_b``.
+    ``b``, the answer that was shown first), ``turn``, ``length_a`` and ``length_b``.
 
     Args:
         paths: The files, at least one.
@@ -243,7 +226,7 @@ def read_battles(paths: Sequence[Path], columns: Sequence[tuple[str, str]] = ())
         raise DataError(
             f"{paths[0]}: no verdict: the judge failed on all {read.failures}; judge these battles again"
         )
-    return BattleFiles(battles=read.battles(), prompts=read.texts, answers=read.answers)
+    return BattleFiles(battles=read.battles())
 
 
 def _read(path: Path, named: Sequence[tuple[str, str]], read: BattleColumns) -> None:
@@ -255,41 +238,3 @@ def _read(path: Path, named: Sequence[tuple[str, str]], read: BattleColumns) -> 
         NAMES.check(next(any_rows(path)))
     for verdict in verdicts:
         read.add_verdict(verdict)
-
-
-MAX_PROMPTS = 64 << 20
-"""Maximum number of characters of the prompts of a file; they grow with the square of the number of turns."""
-
-
-def read_prompts(path: Path) -> dict[tuple[str, int], str]:
-    """Return the prompt of each question and turn. The prompt of a later turn contains the earlier turns."""
-    prompts, size = {}, 0
-    for row in read_rows(path):
-        turns = _texts(row, "turns", row.values.get("turns"))
-        for number in range(1, len(turns) + 1):
-            prompt = "\n\n".join(turns[:number])
-            size += len(prompt)
-            if size > MAX_PROMPTS:
-                row.fail(f"with their earlier turns, the prompts have more than {MAX_PROMPTS:,} characters")
-            prompts[row.required_text("question_id"), number] = prompt
-    return prompts
-
-
-def read_answers(paths: Sequence[Path]) -> dict[tuple[str, int, str], str]:
-    """Return the answer to each question and turn by each model."""
-    answers = {}
-    for path in paths:
-        for row in read_rows(path):
-            choices = row.values.get("choices")
-            if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-                row.fail("field 'choices' must be a list of objects with 'turns'")
-            turns = _texts(row, "choices[0].turns", choices[0].get("turns"))
-            for number, text in enumerate(turns, start=1):
-                answers[row.required_text("question_id"), number, row.required_text("model_id")] = text
-    return answers
-
-
-def _texts(row: DataRow, name: str, value: object) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        row.fail(f"{name} must be a list of texts")
-    return value

@@ -13,7 +13,6 @@ from hengwen.peer_review.estimates.votes import ConsistencyVotes
 from hengwen.peer_review.result import ReviewedJudge
 from hengwen.peer_review.verdicts import match_starts
 from hengwen.stats.rankings.codes import group_sums
-from hengwen.stats.rankings.rank_intervals import ranks_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,12 +27,10 @@ def reviewed_judges(evidence: Evidence) -> tuple[ReviewedJudge, ...]:
     orders = order_counts(evidence.all_verdicts, evidence.judges)
     counts = np.bincount(evidence.all_verdicts.judge, minlength=evidence.judges)
     weights, weight_bounds = _weights(evidence)
-    lengths = _length_effects(evidence)
     judges = []
     for index, name in enumerate(evidence.battles.judges):
         both = int(orders.both[index])
         own = _own(evidence, index)
-        tau, moved, moved_by = _without(evidence, index)
         judges.append(
             ReviewedJudge(
                 name=name,
@@ -59,10 +56,6 @@ def reviewed_judges(evidence: Evidence) -> tuple[ReviewedJudge, ...]:
                 )
                 if own
                 else None,
-                length_effect=None if lengths is None else float(lengths[index]),
-                tau_without=tau,
-                moved=moved,
-                moved_by=moved_by,
             )
         )
     return tuple(
@@ -82,27 +75,11 @@ def _weights(evidence: Evidence) -> tuple[NDArray[np.float64] | None, NDArray[np
     return estimate.discriminations, interval_bounds(drawn, evidence.options.confidence)
 
 
-def _length_effects(evidence: Evidence) -> NDArray[np.float64] | None:
-    return evidence.estimate.coefficients("length") if isinstance(evidence.estimate, JudgeModel) else None
-
-
 def _own(evidence: Evidence, judge: int) -> OwnPreference | None:
     model = int(evidence.judge_models[judge])
     if model < 0:
         return None
     return own_preference(evidence.all_matches, judge, model, evidence.models)
-
-
-def _without(evidence: Evidence, judge: int) -> tuple[float | None, str, int]:
-    """Return tau-b between the rankings with and without a judge."""
-    models = evidence.ranked_without(judge)
-    if not len(models):
-        return None, "", 0
-    scores, without = evidence.estimate.scores, evidence.estimate.without_judge(judge)
-    moves = ranks_of(without[models]) - ranks_of(scores[models])
-    most = int(np.abs(moves).argmax())
-    name = evidence.battles.models[models[most]] if moves[most] else ""
-    return evidence.agreement(without, models), name, int(moves[most])
 
 
 def _bounds(value: float, error: float, confidence: float, limits: Bounds) -> Bounds | None:

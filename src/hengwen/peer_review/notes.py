@@ -43,20 +43,6 @@ def collect_notes(evidence: Evidence) -> tuple[Note, ...]:
 
 
 def _method_notes(evidence: Evidence) -> Iterator[Note]:
-    tau = evidence.agreement(evidence.other_scores, evidence.other_ranked)
-    if tau is not None and tau < 1:
-        yield Note(
-            code="conflict rule",
-            zh=f"两种顺序判定冲突时算平局还是弃权会改变排名（Kendall tau-b {tau:.2f}）",
-            en="the ranking depends on whether a conflict between the two orders counts as a tie or is left "
-            f"out (tau-b {tau:.2f})",
-        )
-    if evidence.options.method == "elo":
-        yield Note(
-            code="order of battles",
-            zh="Elo 得分取决于对战的先后顺序；区间同时打乱了题目的顺序",
-            en="Elo ratings depend on the order of the battles; the intervals shuffle the questions too",
-        )
     model = evidence.estimate
     if not isinstance(model, JudgeModel):
         return
@@ -104,22 +90,19 @@ def _quality(evidence: Evidence) -> Iterator[Note]:
     model = evidence.judge_model
     if p is None or model is None:
         return
-    tau = evidence.agreement(evidence.uniform_scores)
-    agreement_zh = "" if tau is None else f"（与等权投票排名的 Kendall tau-b 为 {tau:.2f}）"
-    agreement = "" if tau is None else f" (tau-b with the ranking by the uniform vote: {tau:.2f})"
     if p >= ALPHA:
         yield Note(
             code="judges alike",
-            zh=f"看不出评审质量有差别（p = {p:.2g}）：这些判定不支持给评审加权{agreement_zh}",
+            zh=f"看不出评审质量有差别（p = {p:.2g}）：这些判定不支持给评审加权",
             en=f"the judges do not differ visibly in quality (p = {p:.2g}): these verdicts do not support "
-            f"weights{agreement}",
+            "weights",
         )
     elif not evidence.tastes:
         yield Note(
             code="judges differ",
-            zh=f"评审质量不同（p = {p:.2g}），因此按区分度加权优于等权投票{agreement_zh}",
+            zh=f"评审质量不同（p = {p:.2g}），因此按区分度加权优于等权投票",
             en=f"the judges differ in quality (p = {p:.2g}), so weights by discrimination are better than "
-            f"the uniform vote{agreement}",
+            "the uniform vote",
         )
     errors = np.sqrt(np.diag(model.covariance)[model.design.discriminations])
     reversed_judges = [
@@ -252,7 +235,7 @@ def _groups(evidence: Evidence) -> Iterator[Note]:
 
 
 def _infinite(evidence: Evidence) -> Iterator[Note]:
-    if evidence.options.method not in ("judge-bt", "bradley-terry", "davidson"):
+    if evidence.options.method not in ("judge-bt", "bradley-terry"):
         return
     wins = evidence.counts.total(evidence.matches.outcome)[0]
     losses = evidence.counts.total(1 - evidence.matches.outcome)[0]

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from hengwen.peer_review.estimates.method import RankingMethod
     from hengwen.peer_review.notes import Note
     from hengwen.peer_review.tastes import TasteCode
-    from hengwen.peer_review.verdicts import Conflict
 
 Bounds = tuple[float, float]
 
@@ -30,11 +29,6 @@ class ReviewedModel:
     """Rank from 1, the best first; equal scores share a rank."""
     ranks: tuple[int, int]
     """Best and worst rank that the data leave possible."""
-    other_rank: int | None
-    """Rank if conflicts were counted by the other rule: ``abstain`` instead of ``tie``, or the reverse. A
-    conflict is a pair of answers on which a judge names different winners in the two orders; ``tie`` counts
-    it as a tie, and ``abstain`` leaves it out. Only models with a match under both rules are ranked. None if
-    the review uses ``tie`` and all matches of the model are conflicts."""
     group: int
     """Group of the model; no chain of battles links different groups, so their models cannot be compared."""
     matches: int
@@ -74,14 +68,6 @@ class ReviewedJudge:
     opponents as in ``own_share``. None if ``own_share`` is None."""
     own_interval: Bounds | None
     """Interval of ``own_share`` minus ``own_others``."""
-    length_effect: float | None
-    """Change of the logit of a win if the answer is longer by a factor of e; only for ``judge-bt``."""
-    tau_without: float | None
-    """Kendall's tau-b between the ranking and the ranking without this judge; None if it is not defined."""
-    moved: str
-    """Model whose rank changes most without this judge; "" if none changes."""
-    moved_by: int
-    """Change of the rank of the model ``moved`` without this judge; above 0 if the rank gets worse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,9 +109,6 @@ class PeerReview:
     """Ranking of models by judges that are often the models themselves."""
 
     method: RankingMethod
-    conflict: Conflict
-    """How a pair of answers counts if the verdicts in the two orders name different winners: ``tie`` (as a
-    tie) or ``abstain`` (not at all)."""
     models: tuple[ReviewedModel, ...]
     """The models, the best first."""
     unranked: tuple[str, ...]
@@ -146,13 +129,6 @@ class PeerReview:
     """Number of resamples; 0 for fewer than two questions."""
     confidence: float
     seed: int
-    tau_uniform: float | None
-    """Kendall's tau-b between this ranking and the ranking by the method ``uniform``, in which all judges
-    count alike."""
-    tau_other_conflict: float | None
-    """Kendall's tau-b between this ranking and the ranking if conflicts were counted by the other rule:
-    ``abstain`` (leave out) instead of ``tie``, or the reverse. A conflict is a pair of answers on which a
-    judge names different winners in the two orders."""
     judges_differ_p: float | None
     """p-value of the hypothesis that all judges have the same discrimination: that the verdicts of all judges
     depend equally strongly on quality. None if there are fewer than three judges, or fewer questions than

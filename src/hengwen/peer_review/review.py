@@ -19,7 +19,6 @@ from hengwen.peer_review.estimates.method import RankingMethod
 from hengwen.peer_review.judge_table import reviewed_judges
 from hengwen.peer_review.notes import collect_notes
 from hengwen.peer_review.result import PeerReview, RankingWithout, RankWithout, ReviewedModel
-from hengwen.peer_review.verdicts import Conflict
 from hengwen.stats.rankings.codes import group_sums
 from hengwen.stats.rankings.rank_intervals import rank_correlation, ranks_of
 
@@ -36,8 +35,6 @@ def peer_review(
     battles: Battles,
     *,
     method: RankingMethod | None = None,
-    conflict: Conflict = "tie",
-    exclude_self: bool | None = None,
     n_boot: int = 200,
     confidence: float = 0.95,
     seed: int = 0,
@@ -57,18 +54,12 @@ def peer_review(
               answers and for its own answers, as far as the battles contain them. Scores are logits.
             - ``bradley-terry``: Bradley-Terry model in which all judges count alike. A tie is half a win for
               both models.
-            - ``davidson``: ``bradley-terry`` with a parameter for ties instead of half wins.
-            - ``uniform``: mean points, a win is 1 and a tie 0.5.
-            - ``majority``: mean points over pairs of answers. A model gets 1 point if most judges prefer its
-              answer, and 0.5 if the judges are equally divided.
-            - ``rating``: mean number of judges that prefer the model to its opponent.
             - ``consistency``: the published optimisation of PiCO; judges must be models.
-            - ``elo``: Elo ratings in the order of the battles.
-        conflict: How a pair of answers counts if a judge names different winners in the two orders: as a tie
-            (``tie``), or not at all (``abstain``). The result also has the ranking under the other rule.
-        exclude_self: Whether verdicts of judges on their own answers are left out. By default, only
-            ``judge-bt`` and ``consistency`` use such verdicts: ``judge-bt`` has a coefficient for them, and
-            ``consistency`` was published with them.
+            - ``uniform``: mean points, a win is 1 and a tie 0.5.
+
+            ``judge-bt`` and ``consistency`` use the verdicts of judges on their own answers: ``judge-bt`` has
+            a coefficient for them, and ``consistency`` was published with them. The others leave them out. A
+            pair of answers on which a judge names different winners in the two orders is a tie.
         n_boot: Number of resamples, >= 20.
         confidence: Confidence level of the intervals, in (0, 1).
         seed: Seed of the resamples, and of the noise of ``consistency``.
@@ -83,7 +74,7 @@ def peer_review(
         ValueError: An option is out of range, or the method does not fit the battles.
 
     Notes:
-        Bradley and Terry (1952); Davidson (1970); PiCO (arXiv 2402.01830); judge-aware ranking (arXiv
+        Bradley and Terry (1952); PiCO (arXiv 2402.01830); judge-aware ranking (arXiv
         2601.21817); intervals of ranks: Mogstad, Romano, Shaikh and Wilhelm (2024).
 
     Examples:
@@ -101,19 +92,14 @@ def peer_review(
     from threadpoolctl import threadpool_limits
 
     whole_number("n_boot", n_boot, 20)
-    for name, value, known in (
-        ("method", method, get_args(RankingMethod)),
-        ("conflict", conflict, get_args(Conflict)),
-    ):
-        if value is not None and value not in known:
-            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    if method is not None and method not in get_args(RankingMethod):
+        raise ValueError(f"method must be one of {', '.join(get_args(RankingMethod))}, got {method!r}")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
     chosen = method or ("judge-bt" if len(battles.judges) >= MIN_JUDGES else "bradley-terry")
     options = ReviewOptions(
         method=chosen,
-        conflict=conflict,
-        exclude_self=chosen not in KEEPS_OWN if exclude_self is None else exclude_self,
+        exclude_self=chosen not in KEEPS_OWN,
         n_boot=n_boot,
         confidence=confidence,
         seed=seed,
@@ -124,11 +110,8 @@ def peer_review(
 
 def _review(evidence: Evidence) -> PeerReview:
     options = evidence.options
-    if not len(evidence.ranked):
-        raise ValueError("no match is left: the verdicts of every pair of answers are in conflict")
     return PeerReview(
         method=options.method,
-        conflict=options.conflict,
         models=_reviewed_models(evidence),
         unranked=evidence.unranked,
         judges=reviewed_judges(evidence),
@@ -139,8 +122,6 @@ def _review(evidence: Evidence) -> PeerReview:
         resamples=0 if evidence.resamples is None else options.n_boot,
         confidence=options.confidence,
         seed=options.seed,
-        tau_uniform=evidence.agreement(evidence.uniform_scores),
-        tau_other_conflict=evidence.agreement(evidence.other_scores, evidence.other_ranked),
         judges_differ_p=evidence.judges_differ_p,
         without=rankings_without(evidence),
         notes=collect_notes(evidence),
@@ -150,8 +131,6 @@ def _review(evidence: Evidence) -> PeerReview:
 def _reviewed_models(evidence: Evidence) -> tuple[ReviewedModel, ...]:
     scores, errors = evidence.estimate.scores, evidence.estimate.errors
     ranks = ranks_of(scores[evidence.ranked])
-    other = evidence.other_ranked
-    other_ranks = dict(zip(other.tolist(), ranks_of(evidence.other_scores[other]).tolist(), strict=True))
     bounds = interval_bounds(evidence.resamples, evidence.options.confidence)
     wins, losses, ties = _records(evidence)
     models = [
@@ -164,7 +143,6 @@ def _reviewed_models(evidence: Evidence) -> tuple[ReviewedModel, ...]:
             else (float(bounds[0, index]), float(bounds[1, index])),
             rank=int(ranks[position]),
             ranks=(int(evidence.ranks[position, 0]), int(evidence.ranks[position, 1])),
-            other_rank=other_ranks.get(int(index)),
             group=int(evidence.groups[index]),
             matches=int(wins[index] + losses[index] + ties[index]),
             wins=int(wins[index]),

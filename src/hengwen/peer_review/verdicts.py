@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -111,10 +111,6 @@ def _item_of(battles: Battles) -> NDArray[np.intp]:
     return np.asarray(battles.question * len(turns) + turn)
 
 
-Conflict = Literal["tie", "abstain"]
-"""How a match counts if its verdicts in the two orders name different winners: as a tie, or not at all."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
     """Matches: one outcome for each judge, question, turn and pair of models; arrays of shape (M,)."""
@@ -137,10 +133,13 @@ class Matches:
         return replace(self, **{field.name: getattr(self, field.name)[keep] for field in fields(self)})
 
 
-def combine_orders(verdicts: Verdicts, conflict: Conflict) -> Matches:
-    """Return one outcome for each match (the verdicts of one judge on the same two answers)."""
+def combine_orders(verdicts: Verdicts) -> Matches:
+    """Return one outcome for each match (the verdicts of one judge on the same two answers).
+
+    Verdicts that name different winners in the two orders are a tie.
+    """
     starts = match_starts(verdicts)
-    matches = Matches(
+    return Matches(
         low=verdicts.low[starts],
         high=verdicts.high[starts],
         judge=verdicts.judge[starts],
@@ -149,7 +148,6 @@ def combine_orders(verdicts: Verdicts, conflict: Conflict) -> Matches:
         position=np.minimum.reduceat(verdicts.position, starts) if len(verdicts) else starts,
         outcome=_outcomes(verdicts, starts),
     )
-    return matches.only(~conflicts(verdicts)) if conflict == "abstain" else matches
 
 
 def _outcomes(verdicts: Verdicts, starts: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -162,28 +160,6 @@ def _outcomes(verdicts: Verdicts, starts: NDArray[np.intp]) -> NDArray[np.float6
     return np.where(np.logical_or.reduceat(is_weight, starts), mean, 0.5 + 0.5 * np.sign(preference))
 
 
-def judged_pairs(matches: Matches, models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The index of the first match of each pair of answers, and for each match the number of its pair."""
-    key = (matches.item * models + matches.low) * models + matches.high
-    _, first, group = np.unique(key, return_index=True, return_inverse=True)
-    return first, group
-
-
 def match_starts(verdicts: Verdicts) -> NDArray[np.intp]:
     """Return the index of the first verdict of each match, shape (M,)."""
     return np.asarray(np.flatnonzero(np.diff(verdicts.match, prepend=-1)))
-
-
-def conflicts(verdicts: Verdicts) -> NDArray[np.bool_]:
-    """Return for each match whether its verdicts name different winners, shape (M,)."""
-    starts = match_starts(verdicts)
-    if not len(starts):
-        return np.zeros(0, bool)
-    lowest = np.minimum.reduceat(verdicts.outcome, starts)
-    highest = np.maximum.reduceat(verdicts.outcome, starts)
-    return np.asarray((lowest < 0.5) & (highest > 0.5))
-
-
-def without_conflicts(verdicts: Verdicts) -> Verdicts:
-    """Return the verdicts without matches that have different winners in the two orders of the answers."""
-    return verdicts.only(~conflicts(verdicts)[verdicts.match])

@@ -78,9 +78,7 @@ def test_json_holds_the_whole_result(hengwen, battle_file, human_file) -> None:
     result = hengwen("peer-review", battle_file, "--human", human_file, "--json").json
     assert (result["schema"], result["method"], result["failures"]) == (1, "judge-bt", 0)
     assert [model["rank"] for model in result["models"]] == [1, 2, 3, 4, 5]
-    assert {"name", "weight", "consistent", "first_share", "own_share", "tau_without"} <= result["judges"][
-        0
-    ].keys()
+    assert {"name", "weight", "consistent", "first_share", "own_share"} <= result["judges"][0].keys()
     assert {"code", "zh", "en"} == result["notes"][0].keys()
     assert result["human"]["ranking"]["cin"] == 0
     assert [(known["judge"], known["kind"]) for known in result["judge_trust"]] == [
@@ -89,28 +87,12 @@ def test_json_holds_the_whole_result(hengwen, battle_file, human_file) -> None:
     assert hengwen("peer-review", battle_file, "--json").json["human"] is None
 
 
-@pytest.mark.parametrize(
-    "method", ["uniform", "majority", "rating", "consistency", "bradley-terry", "davidson", "elo"]
-)
+@pytest.mark.parametrize("method", ["uniform", "consistency", "bradley-terry"])
 def test_every_method_prints_a_ranking(hengwen, battle_file, method: str) -> None:
-    done = hengwen("peer-review", battle_file, "--method", method, "--resamples", 20, "--own")
+    done = hengwen("peer-review", battle_file, "--method", method, "--resamples", 20)
     assert done.code == 0, done.err
     assert "m04" in done.out
     assert hengwen("peer-review", battle_file, "--method", method, "--resamples", 20, "-q").out == ""
-
-
-def test_preference_pairs_are_written_with_their_mark(hengwen, battle_file, tmp_path: Path) -> None:
-    target = tmp_path / "pairs.jsonl"
-    done = hengwen("peer-review", battle_file, "--pairs", target, "-q")
-    assert done.code == 0, done.err
-    pairs = [json.loads(line) for line in target.read_text("utf-8").splitlines()]
-    assert f"pairs.jsonl: {len(pairs)} preference pairs" in done.err
-    assert "do not test it with them" in done.err
-    for pair in pairs:
-        assert pair["contaminated_as_test"] is True
-        assert pair["chosen"] == f"{pair['question']} by {pair['chosen_model']}"
-        assert pair["votes_chosen"] > pair["votes_rejected"]
-    assert len({(p["question"], p["chosen_model"], p["rejected_model"]) for p in pairs}) == len(pairs) > 20
 
 
 def test_verdicts_that_failed_are_counted_and_do_not_count(hengwen, tmp_path: Path) -> None:
@@ -132,32 +114,6 @@ def test_reports_are_written_and_never_replace_an_input(hengwen, battle_file, tm
     assert (wrong.code, "unknown format '.pdf' of 'r.pdf'" in wrong.err) == (2, True)
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
-def test_battles_without_some_texts_are_written_and_read_again(hengwen, tmp_path: Path, suffix: str) -> None:
-    row = {"model_a": "x", "model_b": "y", "winner": "a", "question": "q", "judge": "j"}
-    rows = [{**row, "prompt": "Why?", "answer_a": "because", "answer_b": "so"}, {**row, "model_b": "z"}]
-    (tmp_path / "f.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    first = hengwen("peer-review", "f.jsonl", "--battles", f"out.{suffix}", "--json")
-    assert first.code == 0, first.err
-    again = hengwen("peer-review", f"out.{suffix}", "--pairs", "pairs.jsonl", "--json")
-    assert (again.code, again.json) == (0, first.json), again.err
-    assert json.loads((tmp_path / "pairs.jsonl").read_text("utf-8"))["chosen"] == "because"
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--questions", "question.jsonl"), "--questions needs --pairs"),
-        (("--answers", "x.jsonl"), "--answers needs --pairs"),
-    ],
-    ids=lambda item: item[0] if isinstance(item, tuple) else "",
-)
-def test_options_that_do_not_apply_are_refused(hengwen, battle_file, words, message: str) -> None:
-    done = hengwen("peer-review", battle_file, *words)
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
-
-
 def test_names_cannot_control_the_terminal(hengwen, tmp_path: Path) -> None:
     rows = [
         {"model_a": "x\x1b[2J", "model_b": "y", "winner": "a", "question": number, "judge": "j\x1b[31m"}
@@ -169,3 +125,11 @@ def test_names_cannot_control_the_terminal(hengwen, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert "\x1b" not in done.out + done.err
     assert "not compared: w\n" in done.out
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_battles_are_written_and_read_again(hengwen, battle_file, suffix: str) -> None:
+    first = hengwen("peer-review", battle_file, "--battles", f"out.{suffix}", "--json")
+    assert first.code == 0, first.err
+    again = hengwen("peer-review", f"out.{suffix}", "--json")
+    assert (again.code, again.json) == (0, first.json), again.err

@@ -8,7 +8,7 @@ from rows import each_row
 from scipy.optimize import minimize
 
 from hengwen.stats.rankings.codes import compared_groups, win_groups
-from hengwen.stats.rankings.pair_models import TIE_RIDGE, Pairs, fit_bradley_terry, fit_davidson
+from hengwen.stats.rankings.pair_models import Pairs, fit_bradley_terry
 
 ITEMS = 12
 
@@ -83,31 +83,6 @@ def test_a_ridge_is_the_precision_of_a_normal_prior() -> None:
     oracle = minimize(loss, np.zeros(ITEMS), tol=1e-12).x
     strengths = fit_bradley_terry(pairs, points, battles, ridge=np.array([0.3]))[0]
     assert strengths == pytest.approx(oracle, abs=1e-4)
-
-
-def test_davidson_is_the_maximum_of_its_likelihood() -> None:
-    pairs, points, ties, battles = counted(*tournament(5, 2000, 0.25))
-    wins = points - ties / 2
-
-    def loss(parameters: np.ndarray) -> float:
-        strengths, log_tie = parameters[:-1], parameters[-1]
-        half = (strengths[pairs.first] - strengths[pairs.second]) / 2
-        total = np.log(np.exp(half) + np.exp(-half) + np.exp(log_tie))
-        losses = battles - wins - ties
-        likelihood = (wins * (half - total) - losses * (half + total) + ties * (log_tie - total)).sum()
-        return float(TIE_RIDGE / 2 * log_tie**2 - likelihood + strengths.sum() ** 2)
-
-    oracle = minimize(loss, np.zeros(ITEMS + 1), tol=1e-12).x
-    parameters = fit_davidson(pairs, wins, ties, battles)[0]
-    assert parameters == pytest.approx(oracle, abs=1e-3)
-    assert loss(parameters) <= loss(oracle) + 1e-6
-
-
-def test_davidson_without_ties_ranks_as_plain_bradley_terry_does() -> None:
-    pairs, points, ties, battles = counted(*tournament(6, 2000, 0.0))
-    plain = fit_bradley_terry(pairs, points, battles)[0]
-    with_ties = fit_davidson(pairs, points, ties, battles)[0, :-1]
-    assert with_ties == pytest.approx(plain, abs=1e-2)
 
 
 def test_groups_without_a_common_battle_each_have_mean_zero() -> None:

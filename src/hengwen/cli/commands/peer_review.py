@@ -1,8 +1,7 @@
-"""``hengwen peer-review BATTLES...``, ``peer-review STORE`` and ``hengwen peer-review-plan PLAN``."""
+"""``hengwen peer-review BATTLES...`` and ``hengwen peer-review STORE``."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,45 +9,23 @@ import typer
 
 from hengwen.cli.ui import options
 from hengwen.cli.ui.inputs import open_existing_store
-from hengwen.cli.ui.messages import print_error, print_info, print_warning
-from hengwen.cli.ui.options import Calls
+from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.output import Face
-from hengwen.errors import ConfigError, DataError, JudgeError
+from hengwen.errors import DataError
 
 if TYPE_CHECKING:
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.peer_review.battle_files import BattleFiles
     from hengwen.peer_review.human import HumanComparison
-    from hengwen.peer_review.judging.review_plan import Pairing
     from hengwen.peer_review.result import PeerReview
 
     Reviewed = tuple[BattleFiles, tuple[JudgeTrust, ...]]
     """Battles, and what is known of their judges."""
 
-BattlesFile = Annotated[
-    Path | None, typer.Option("--battles", help="Write the battles to this .jsonl or .csv.")
-]
-Method = Annotated[
-    str | None,
-    typer.Option(
-        "--method",
-        help="judge-bt, bradley-terry, davidson, uniform, majority, rating, consistency or elo; default: "
-        "judge-bt for 3 judges or more, else bradley-terry.",
-    ),
-]
-Own = Annotated[
-    bool | None,
-    typer.Option(
-        "--own/--no-own",
-        help="Count verdicts of judges on their own answers; default: only for judge-bt and consistency.",
-    ),
-]
-PLAN_SUFFIXES = (".yaml", ".yml")
 STORE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
 
 def peer_review(
-    context: typer.Context,
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -57,28 +34,19 @@ def peer_review(
             "store (.db): of two answers, the one to which a judge gave the better score wins.",
         ),
     ],
-    method: Method = None,
-    conflict: Annotated[
-        str,
+    method: Annotated[
+        str | None,
         typer.Option(
-            "--conflict",
-            help="How a match counts in which the two orders have different winners: tie or abstain.",
+            "--method",
+            help="judge-bt, bradley-terry, consistency or uniform; default: judge-bt for 3 judges or more, "
+            "else bradley-terry.",
         ),
-    ] = "tie",
-    own: Own = None,
+    ] = None,
     human: Annotated[
         Path | None,
         typer.Option(
             "--human", help="Human ranking: a .csv or .jsonl with model and score, or model and rank."
         ),
-    ] = None,
-    pairs: options.Pairs = None,
-    questions: Annotated[
-        Path | None, typer.Option("--questions", help="FastChat's question.jsonl, for --pairs.")
-    ] = None,
-    answers: Annotated[
-        list[Path] | None,
-        typer.Option("--answers", help="FastChat's model_answer file, for --pairs; repeatable."),
     ] = None,
     columns: Annotated[
         list[str] | None,
@@ -86,7 +54,9 @@ def peer_review(
             "--columns", help="FIELD=COLUMN,... such as winner=human_winner; default: by the names."
         ),
     ] = None,
-    battles: BattlesFile = None,
+    battles: Annotated[
+        Path | None, typer.Option("--battles", help="Write the battles to this .jsonl or .csv.")
+    ] = None,
     resamples: Annotated[
         int, typer.Option("--resamples", min=20, help="Number of resamples of the questions.")
     ] = 200,
@@ -98,16 +68,10 @@ def peer_review(
     from hengwen.io.output_files import check_target
     from hengwen.peer_review.human import read_human_ranking
 
-    plan = next((file for file in files if file.suffix.lower() in PLAN_SUFFIXES), None)
-    if plan is not None:
-        raise ConfigError(f"{plan}: peer-review of a plan is now: hengwen peer-review-plan {plan}")
-    _check_choices(method, conflict)
-    if pairs is None:
-        options.refuse(context, dict.fromkeys(("questions", "answers"), "needs --pairs"))
-    inputs = [*files, *(answers or ()), *(path for path in (questions, human) if path)]
-    for target in (pairs, battles):
-        if target is not None:
-            check_target(target, inputs)
+    _check_method(method)
+    inputs = [*files, *([human] if human else ())]
+    if battles is not None:
+        check_target(battles, inputs)
     face.check(inputs)
     ranking = read_human_ranking(human) if human else None
     data, judges = _stored(files[0]) if _is_store(files) else _read(files, options.parse_columns(columns))
@@ -117,14 +81,10 @@ def peer_review(
         data,
         ranking,
         (files[0], human),
-        conflict=conflict,
         method=method,
-        exclude_self=None if own is None else not own,
         n_boot=resamples,
         seed=seed,
     )
-    if pairs is not None:
-        _write_pairs(pairs, data, review, questions, answers or [])
     _show(review, comparison, (data, judges), face)
 
 
@@ -146,47 +106,6 @@ def _read(files: list[Path], columns: list[tuple[str, str]]) -> Reviewed:
 
     data = read_battles(files, columns)
     return data, tuple(pair_judge_trust({}, judge) for judge in data.battles.judges)
-
-
-def peer_review_plan(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a YAML file.")],
-    method: Method = None,
-    own: Own = None,
-    opponents: Annotated[
-        str,
-        typer.Option(
-            "--opponents",
-            help="Opponents of each model on each prompt: all, a number, or adaptive (where the "
-            "ranking is not sure).",
-        ),
-    ] = "all",
-    matches: Annotated[
-        int | None,
-        typer.Option("--matches", min=1, help="Maximum number of matches of an adaptive review."),
-    ] = None,
-    battles: BattlesFile = None,
-    *,
-    calls: Calls,
-    face: Face,
-) -> None:
-    """Let the judges of a plan compare the stored answers of its checkpoints, and rank the checkpoints.
-
-    Other rankings of the same verdicts need no further call: hengwen peer-review reads the file of --battles.
-    """
-    from hengwen.io.output_files import check_target
-
-    _check_choices(method)
-    if battles is not None:
-        check_target(battles, [plan])
-    face.check([plan])
-    pairing = chosen_pairing(opponents, matches, own=bool(own))
-    data, judges, code = judge_plan_battles(plan, pairing, calls, face)
-    if battles is not None:
-        write_battles(battles, data)
-    exclude_self = None if own is None else not own
-    review, _ = _review(data, None, (plan, None), method=method, exclude_self=exclude_self)
-    _show(review, None, (data, judges), face)
-    raise typer.Exit(code)
 
 
 def _show(
@@ -227,93 +146,13 @@ def _review(
         raise DataError(f"{paths[1]}: {error}") from None
 
 
-def _check_choices(method: str | None, conflict: str = "tie") -> None:
+def _check_method(method: str | None) -> None:
     from typing import get_args
 
     from hengwen.peer_review.estimates.method import RankingMethod
-    from hengwen.peer_review.verdicts import Conflict
 
     if method is not None and method not in get_args(RankingMethod):
         raise typer.BadParameter(f"--method is one of {', '.join(get_args(RankingMethod))}, got {method!r}")
-    if conflict not in get_args(Conflict):
-        raise typer.BadParameter(f"--conflict is tie or abstain, got {conflict!r}")
-
-
-def _write_pairs(
-    target: Path, data: BattleFiles, review: PeerReview, questions: Path | None, answers: list[Path]
-) -> None:
-    from hengwen.io.output_files import row_writer
-    from hengwen.peer_review.battle_files import read_answers, read_prompts
-    from hengwen.peer_review.exports import PAIR_FIELDS, preference_pairs
-
-    prompts = {**data.prompts, **(read_prompts(questions) if questions else {})}
-    texts = {**data.answers, **read_answers(answers)}
-    if not prompts or not texts:
-        raise DataError(
-            f"{target}: preference pairs need texts: columns prompt, answer_a and answer_b in the battles, "
-            "or --questions and --answers"
-        )
-    weighted = all(judge.weight is not None for judge in review.judges)
-    weights = {judge.name: judge.weight or 0.0 for judge in review.judges} if weighted else None
-    written = 0
-    with row_writer(target, list(PAIR_FIELDS)) as write:
-        for pair in preference_pairs(data.battles, prompts, texts, weights):
-            write(pair)
-            written += 1
-    print_info(f"{target}: {written} preference pairs")
-    print_warning("a model trained on these pairs has seen the questions: do not test it with them")
-
-
-OUT_OF_BUDGET = 5
-
-
-def judge_plan_battles(
-    plan: Path, pairing: Pairing, calls: Calls, face: Face
-) -> tuple[BattleFiles, tuple[JudgeTrust, ...], int]:
-    """Return the battles of a plan's judges, what is known of them, and the exit code (5: budget spent)."""
-    from hengwen.cli.ui.progress import resumable_progress
-    from hengwen.documents.dry_run import dry_run_document
-    from hengwen.monitoring.judge_trust import pair_judge_trust
-    from hengwen.peer_review.judging.review_plan import estimate_judging, judge_plan
-    from hengwen.text.numbers import plural
-
-    run_options = calls.run_options()
-    loaded = calls.load(plan)
-    common: dict[str, Any] = {
-        "pairing": pairing,
-        "judge": calls.judge,
-        "base_url": calls.base_url,
-        "trust": True,
-    }
-    with open_existing_store(calls.store) as store:
-        if calls.dry_run:
-            estimates = estimate_judging(loaded, store=store, options=run_options, **common)
-            face.show(dry_run_document(estimates), face.language(loaded.language))
-            raise typer.Exit
-        hint = f"the replies are in {store.name}, the same command resumes"
-        try:
-            with resumable_progress(lambda: hint, quiet=face.is_silent) as progress:
-                judged = judge_plan(
-                    loaded, store=store, options=replace(run_options, progress=progress), **common
-                )
-        except JudgeError as error:
-            if error.status != "budget":
-                raise
-            print_error(str(error))
-            raise typer.Exit(OUT_OF_BUDGET) from None
-        admissions = store.admissions()
-    face.show_bill(judged.bill, face.language(loaded.language))
-    if judged.out_of_budget:
-        print_warning(
-            f"the budget is spent; {plural(judged.skipped, 'verdict')} not asked for. The ranking is based "
-            "on the verdicts so far; the same command with a higher --budget asks for the others"
-        )
-    if judged.failures:
-        print_warning(f"the first failure: {judged.first_message}")
-    if judged.is_sure is False and not face.quiet:
-        print_info("some orders are not sure yet; --matches allows more")
-    trust = tuple(pair_judge_trust(admissions, **judge._asdict()) for judge in judged.judges)
-    return judged.files, trust, OUT_OF_BUDGET if judged.out_of_budget else 0
 
 
 def write_battles(target: Path, data: BattleFiles) -> None:
@@ -322,21 +161,6 @@ def write_battles(target: Path, data: BattleFiles) -> None:
     from hengwen.peer_review.exports import FIELDS, plain_rows
 
     with row_writer(target, list(FIELDS)) as write:
-        for row in plain_rows(data.battles, data.prompts, data.answers):
+        for row in plain_rows(data.battles):
             write(row)
     print_info(f"{target}: {len(data.battles)} battles")
-
-
-def chosen_pairing(opponents: str, matches: int | None, *, own: bool) -> Pairing:
-    """Return which answers are compared, as ``--opponents``, ``--matches`` and ``--own`` say."""
-    from hengwen.peer_review.judging.review_plan import Pairing
-
-    adaptive = opponents == "adaptive"
-    if not adaptive and matches is not None:
-        raise typer.BadParameter("--matches limits --opponents adaptive only")
-    if adaptive and matches is None:
-        raise typer.BadParameter("--opponents adaptive needs --matches, the largest number of matches")
-    if opponents != "all" and not adaptive and not (opponents.isdecimal() and int(opponents) > 0):
-        raise typer.BadParameter(f"--opponents is all, adaptive or a number from 1, got {opponents!r}")
-    number = int(opponents) if opponents.isdecimal() else None
-    return Pairing(opponents=number, matches=matches, exclude_self=not own)

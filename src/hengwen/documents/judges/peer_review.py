@@ -20,7 +20,7 @@ from hengwen.documents.judges.trust import trust_record, trust_summary, trust_ve
 from hengwen.documents.score_names import verdicts_on_rewards
 from hengwen.peer_review.notes import names
 from hengwen.text.language import COLON, LIST_COMMA, NO_TEXT, SEMICOLON, Bilingual
-from hengwen.text.numbers import NOTHING, count, counted, number, percent, plural, signed
+from hengwen.text.numbers import NOTHING, count, counted, number, percent, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,14 +36,8 @@ _METHODS: dict[RankingMethod, Bilingual] = {
         "区分评审质量的 Bradley-Terry 模型", "Bradley-Terry model with judge quality (judge-bt)"
     ),
     "bradley-terry": Bilingual("Bradley-Terry 模型", "Bradley-Terry model"),
-    "davidson": Bilingual(
-        "带平局的 Bradley-Terry 模型（Davidson）", "Bradley-Terry model with ties (Davidson)"
-    ),
     "uniform": Bilingual("等权投票", "uniform vote"),
-    "majority": Bilingual("多数投票", "majority vote"),
-    "rating": Bilingual("票数评分", "rating vote"),
     "consistency": Bilingual("PiCO 一致性优化", "consistency optimisation (PiCO)"),
-    "elo": Bilingual("Elo", "Elo"),
 }
 _JUDGES = Bilingual("评审", "Judges")
 _RANKING = Bilingual("排名", "Ranking")
@@ -79,10 +73,9 @@ _RANKS_NOTE = Bilingual(
     "Ranks: the best and the worst rank that the data leave possible, from resampled questions.",
 )
 _JUDGES_NOTE = Bilingual(
-    "顺序一致：两种顺序下判定相同的比例。偏向首位：判给排在前面的回答的比例，50% 为无偏好。"
-    "去掉后 tau：去掉这位评审后的排名与原排名的 Kendall tau-b。",
+    "顺序一致：两种顺序下判定相同的比例。偏向首位：判给排在前面的回答的比例，50% 为无偏好。",
     "Consistent: share of equal verdicts in both orders. For first: share of verdicts for the answer shown "
-    "first; 50% is no preference. Tau without: Kendall's tau-b with the ranking without this judge.",
+    "first; 50% is no preference.",
 )
 
 
@@ -201,7 +194,7 @@ def _human(human: HumanComparison) -> Bilingual:
 
 
 def _models(review: PeerReview) -> Table:
-    decimals = 0 if review.method == "elo" else 3 if review.models[0].score <= 1 else 2
+    decimals = 3 if review.models[0].score <= 1 else 2
     return Table(
         key="models",
         columns=_MODEL_COLUMNS,
@@ -271,7 +264,6 @@ def _judges(review: PeerReview) -> Table:
         (right("consistent", "顺序一致", "consistent"), lambda judge: percent_cell(judge.consistent)),
         (right("first", "偏向首位", "for first"), lambda judge: percent_cell(judge.first_share)),
         (right("own", "自己/他人评自己", "own/by others"), _own_cell),
-        (right("tau_without", "去掉后 tau", "tau without"), _tau_cell),
         key="judges",
         notes=(_JUDGES_NOTE,),
     )
@@ -282,9 +274,3 @@ def _own_cell(judge: ReviewedJudge) -> Cell:
     if judge.own_share is not None:
         text = f"{percent(judge.own_share)}/{percent(judge.own_others)}"
     return Cell(text=text, values={"": judge.own_share, "others": judge.own_others})
-
-
-def _tau_cell(judge: ReviewedJudge) -> Cell:
-    moved = f" ({judge.moved} {signed(judge.moved_by, 0)})" if judge.moved else ""
-    values = {"": judge.tau_without, "moved": judge.moved or None, "moved_by": judge.moved_by}
-    return Cell(text=number(judge.tau_without, 2) + moved, values=values)

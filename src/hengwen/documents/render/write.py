@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hengwen.text.language import Language
 
 _SCHEMAS = files("hengwen.documents") / "schemas"
-_KINDS_OF = {"report": "run", "demo": "run", "peer-review-plan": "peer-review"}
+_KINDS_OF = {"report": "run", "demo": "run"}
 """Kind of the result of the commands that do not have its name."""
 SUFFIXES = (".html", ".md", ".json", ".csv", ".parquet")
 

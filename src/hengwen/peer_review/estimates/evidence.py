@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hengwen.peer_review.estimates.judge_bt import JudgeModel
 from hengwen.peer_review.estimates.method import drawn_questions
-from hengwen.peer_review.estimates.pair_models import EloRatings, PairCounts, PairModel, pair_counts
-from hengwen.peer_review.estimates.votes import (
-    ConsistencyVotes,
-    Votes,
-    majority_votes,
-    rating_votes,
-    uniform_votes,
-)
+from hengwen.peer_review.estimates.pair_models import PairCounts, PairModel, pair_counts
+from hengwen.peer_review.estimates.votes import ConsistencyVotes, Votes, uniform_votes
 from hengwen.peer_review.tastes import Taste, common_tastes
 from hengwen.peer_review.verdicts import (
-    Conflict,
     Matches,
     Verdicts,
     combine_orders,
-    conflicts,
     distinct_verdicts,
-    without_conflicts,
 )
 from hengwen.stats.rankings.codes import distinct_codes, win_groups
 from hengwen.stats.rankings.rank_intervals import rank_correlation, rank_intervals
@@ -43,7 +34,6 @@ if TYPE_CHECKING:
 KEEPS_OWN: tuple[RankingMethod, ...] = ("judge-bt", "consistency")
 """Methods that by default use the verdicts of judges on their own answers: ``judge-bt`` has a coefficient
 for such verdicts, and ``consistency`` was published with them."""
-_VOTES = {"uniform": uniform_votes, "majority": majority_votes, "rating": rating_votes}
 
 
 def build_estimate(
@@ -52,19 +42,15 @@ def build_estimate(
     judge_models: NDArray[np.intp],
     size: tuple[int, int],
     *,
-    conflict: Conflict,
     seed: int = 0,
 ) -> FittedMethod:
     """Return the estimate of a method."""
     models, questions = size
     if method == "judge-bt":
-        kept = without_conflicts(verdicts) if conflict == "abstain" else verdicts
-        return JudgeModel(kept, judge_models, models, questions)
-    matches = combine_orders(verdicts, conflict)
-    if method in _VOTES:
-        return Votes(matches, partial(_VOTES[method], shape=(questions, models)))
-    if method == "elo":
-        return EloRatings(matches, models, seed)
+        return JudgeModel(verdicts, judge_models, models, questions)
+    matches = combine_orders(verdicts)
+    if method == "uniform":
+        return Votes(uniform_votes(matches, (questions, models)))
     if method == "consistency":
         if np.any(judge_models[np.unique(matches.judge)] < 0):
             raise ValueError(
@@ -72,7 +58,7 @@ def build_estimate(
                 "use 'judge-bt'"
             )
         return ConsistencyVotes(matches, judge_models, models, questions, seed)
-    return PairModel(matches, models, questions, ties=method == "davidson")
+    return PairModel(matches, models, questions)
 
 
 MIN_JUDGES = 3
@@ -87,7 +73,6 @@ class ReviewOptions:
     """How models are ranked."""
 
     method: RankingMethod
-    conflict: Conflict
     exclude_self: bool
     n_boot: int
     confidence: float
@@ -136,42 +121,21 @@ class Evidence:
     @cached_property
     def estimate(self) -> FittedMethod:
         """Estimate of the models' scores by the chosen method."""
-        return self.estimate_of(self.options.method, self.options.conflict)
-
-    def estimate_of(self, method: RankingMethod, conflict: Conflict) -> FittedMethod:
-        """Return the estimate of the models' scores by a method."""
         return build_estimate(
-            method, self.verdicts, self.judge_models, self.size, conflict=conflict, seed=self.options.seed
+            self.options.method, self.verdicts, self.judge_models, self.size, seed=self.options.seed
         )
-
-    @cached_property
-    def other_conflict(self) -> Conflict:
-        """The rule for conflicts that this review does not use: ``tie`` or ``abstain`` (leave out)."""
-        return "abstain" if self.options.conflict == "tie" else "tie"
-
-    @cached_property
-    def other_scores(self) -> NDArray[np.float64]:
-        """Score of each model under the rule ``other_conflict``, which this review does not use."""
-        return self.estimate_of(self.options.method, self.other_conflict).scores
-
-    @cached_property
-    def uniform_scores(self) -> NDArray[np.float64]:
-        """Score of each model by the method ``uniform``, in which all judges count alike, shape (m,)."""
-        if self.options.method == "uniform":
-            return self.estimate.scores
-        return self.estimate_of("uniform", self.options.conflict).scores
 
     @cached_property
     def matches(self) -> Matches:
         """One match for each judge and pair of answers."""
-        return combine_orders(self.verdicts, self.options.conflict)
+        return combine_orders(self.verdicts)
 
     @cached_property
     def all_matches(self) -> Matches:
         """One match for each judge and pair of answers; judges' matches on their own answers are included."""
         if self.verdicts is self.all_verdicts:
             return self.matches
-        return combine_orders(self.all_verdicts, self.options.conflict)
+        return combine_orders(self.all_verdicts)
 
     @cached_property
     def judge_model(self) -> JudgeModel | None:
@@ -258,7 +222,7 @@ class Evidence:
 
     @cached_property
     def ranked(self) -> NDArray[np.intp]:
-        """Indices of the models with a match that ``exclude_self`` and ``conflict`` keep, ascending."""
+        """Indices of the models with a match that ``exclude_self`` keeps, ascending."""
         return models_of(self.matches, self.models)
 
     @property
@@ -266,26 +230,6 @@ class Evidence:
         """Names of the models without a rank, because all their matches were left out."""
         ranked = set(self.ranked.tolist())
         return tuple(name for index, name in enumerate(self.battles.models) if index not in ranked)
-
-    @cached_property
-    def other_ranked(self) -> NDArray[np.intp]:
-        """Indices of the ranked models that also have a match under the other rule for conflicts."""
-        if self.other_conflict == "tie":  # the rule ``tie`` leaves out no match
-            return self.ranked
-        return models_of(self.matches.only(~conflicts(self.verdicts)), self.models)
-
-    @cached_property
-    def judge_matches(self) -> NDArray[np.intp]:
-        """Number of matches of each model that each judge judged, shape (J, m)."""
-        matches, cells = self.matches, self.judges * self.models
-        rows = matches.judge * self.models
-        counts = np.bincount(rows + matches.low, minlength=cells)
-        counts += np.bincount(rows + matches.high, minlength=cells)
-        return counts.reshape(self.judges, self.models)
-
-    def ranked_without(self, judge: int) -> NDArray[np.intp]:
-        """Return the indices of the models that have a match judged by another judge than ``judge``."""
-        return np.flatnonzero(self.judge_matches.sum(axis=0) > self.judge_matches[judge])
 
     def agreement(self, scores: NDArray[np.float64], models: NDArray[np.intp] | None = None) -> float | None:
         """Return Kendall's tau-b between the ranking of this review and the ranking by other scores."""

@@ -22,7 +22,6 @@ from hengwen.stats.rankings.judge_model import (
     fit_judge_model,
     information_of,
     predict,
-    step_without_judge,
 )
 from hengwen.stats.rankings.pair_models import fit_bradley_terry
 
@@ -107,12 +106,6 @@ class JudgeModel:
         """Discrimination of each judge, shape (J,): how strongly its verdicts depend on the strengths."""
         return self.parameters[self.design.discriminations]
 
-    def coefficients(self, covariate: Covariate) -> NDArray[np.float64] | None:
-        """Return the coefficient of a covariate for each judge, shape (J,)."""
-        if covariate not in self.covariates:
-            return None
-        return self.parameters[self.design.coefficients(self.covariates.index(covariate))]
-
     @cached_property
     def _information(self) -> NDArray[np.float64]:
         return information_of(self.design, self.parameters, self._battles, float(self.prior[0]))
@@ -187,20 +180,6 @@ class JudgeModel:
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the strengths of the m models in each of B resamples of the questions, shape (B, m)."""
         return self.resample_parameters(weights)[:, self.design.strengths]
-
-    def without_judge(self, judge: int) -> NDArray[np.float64]:
-        """Return the strengths without the verdicts of a judge, shape (m,)."""
-        keep = (self.verdicts.judge != judge).astype(float)
-        outcome = self.verdicts.outcome * keep
-        ridge = prior_where_needed(self._pooled.pairs, self._pooled.total(outcome), self._pooled.total(keep))
-        rows = len(self.design.covariates)
-        if rows * self.design.judges > MAX_EXACT:
-            extra = float(ridge[0]) if self.prior[0] == 0 else 0.0
-            counts = (self._wins, self._battles)
-            return step_without_judge(self.design, self.parameters, self._information, counts, judge, extra)
-        kept = (self.design.judge != judge)[self.design.cell_of_row]
-        fitted = self._refit((self._wins * kept)[:, None], (self._battles * kept)[:, None], ridge)
-        return np.asarray(fitted[0, self.design.strengths])
 
 
 def _covariates(verdicts: Verdicts, judge_models: NDArray[np.intp]) -> dict[Covariate, NDArray[np.float64]]:

@@ -9,9 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-RankingMethod = Literal[
-    "uniform", "majority", "rating", "consistency", "judge-bt", "bradley-terry", "davidson", "elo"
-]
+RankingMethod = Literal["judge-bt", "bradley-terry", "consistency", "uniform"]
 
 
 WEAK_PRIOR = 1 / 9
@@ -38,10 +36,6 @@ class FittedMethod(Protocol):
         Args:
             weights: Number of times that each question was drawn, shape (B, Q).
         """
-        ...
-
-    def without_judge(self, judge: int) -> NDArray[np.float64]:
-        """Return the scores without the verdicts of a judge, shape (m,)."""
         ...
 
 

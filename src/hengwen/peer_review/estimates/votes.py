@@ -1,4 +1,4 @@
-"""Means of votes: uniform, majority and rating votes, and votes weighted as by PiCO (arXiv 2402.01830)."""
+"""Means of votes in which all judges count alike, and votes weighted as by PiCO (arXiv 2402.01830)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.peer_review.verdicts import judged_pairs
 from hengwen.stats.rankings.codes import distinct_codes, group_sums, table_sums
 from hengwen.stats.rankings.consistency import (
     RANK_SCALE,
@@ -19,8 +18,6 @@ from hengwen.stats.rankings.consistency import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from hengwen.peer_review.verdicts import Matches
@@ -39,9 +36,8 @@ class VoteCounts:
 class Votes:
     """Mean points of each model."""
 
-    def __init__(self, matches: Matches, count: Callable[[Matches], VoteCounts]) -> None:
-        self._matches, self._count = matches, count
-        self._counts = count(matches)
+    def __init__(self, counts: VoteCounts) -> None:
+        self._counts = counts
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -62,28 +58,10 @@ class Votes:
         """Return the scores of the m models in each of B resamples of the questions, shape (B, m)."""
         return _means(weights @ self._counts.points, weights @ self._counts.votes)
 
-    def without_judge(self, judge: int) -> NDArray[np.float64]:
-        """Return the scores without the verdicts of a judge, shape (m,)."""
-        counts = self._count(self._matches.only(self._matches.judge != judge))
-        return _means(counts.points.sum(axis=0), counts.votes.sum(axis=0))
-
 
 def uniform_votes(matches: Matches, shape: tuple[int, int]) -> VoteCounts:
     """Give a model 1 point for each win and 0.5 for each tie; all judges count alike."""
     return add_up(matches, matches.outcome, 1 - matches.outcome, shape)
-
-
-def majority_votes(matches: Matches, shape: tuple[int, int]) -> VoteCounts:
-    """Count one vote for each pair of answers, which all its judges decide together."""
-    pooled, votes, judges = _pooled(matches, shape[1])
-    winner = 0.5 + 0.5 * np.sign(votes - judges / 2)
-    return add_up(pooled, winner, 1 - winner, shape)
-
-
-def rating_votes(matches: Matches, shape: tuple[int, int]) -> VoteCounts:
-    """Give a model 1 point for each judge that prefers its answer, and 0.5 for each tie."""
-    pooled, votes, judges = _pooled(matches, shape[1])
-    return add_up(pooled, votes, judges - votes, shape)
 
 
 def add_up(
@@ -99,17 +77,6 @@ def add_up(
         return by_low + table_sums(matches.question, matches.high, high, shape)
 
     return VoteCounts(points=summed(low_points, high_points), votes=summed(None, None))
-
-
-def _pooled(matches: Matches, models: int) -> tuple[Matches, NDArray[np.float64], NDArray[np.float64]]:
-    """Join the matches of all judges on the same pair of answers."""
-    position, group = judged_pairs(matches, models)
-    votes = group_sums(group, matches.outcome, len(position))
-    keep = np.zeros(len(matches), bool)
-    keep[position] = True
-    judges = np.bincount(group, minlength=len(position)).astype(float)
-    by_position = np.argsort(position)  # ``matches.only`` keeps the order of the matches
-    return matches.only(keep), votes[by_position], judges[by_position]
 
 
 def _means(points: NDArray[np.float64], votes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -133,7 +100,7 @@ class ConsistencyVotes:
     @cached_property
     def searches(self) -> list[ConsistencySearch]:
         """Searches for the weights, each from a different random start; the first one gives the result."""
-        return consistency_searches(self._counts(self._matches), self._seed, RESTARTS)
+        return consistency_searches(self._counts(), self._seed, RESTARTS)
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -147,7 +114,7 @@ class ConsistencyVotes:
 
     @cached_property
     def _votes(self) -> Votes:
-        return Votes(self._matches, self._points)
+        return Votes(self._points())
 
     @property
     def errors(self) -> NDArray[np.float64]:
@@ -158,12 +125,8 @@ class ConsistencyVotes:
         """Return the scores of the m models in each of B resamples of the questions, shape (B, m)."""
         return self._votes.resample(weights)
 
-    def without_judge(self, judge: int) -> NDArray[np.float64]:
-        """Return the scores without the verdicts of a judge, shape (m,)."""
-        kept = self._matches.only(self._matches.judge != judge)
-        return consistency_searches(self._counts(kept), self._seed, 1)[0].scores
-
-    def _points(self, matches: Matches) -> VoteCounts:
+    def _points(self) -> VoteCounts:
+        matches = self._matches
         by_model = self.searches[0].weights
         ranks = np.argsort(np.argsort(-by_model, kind="stable"))
         weight = by_model[self._judge_models[matches.judge]]
@@ -172,7 +135,8 @@ class ConsistencyVotes:
         high = np.where(matches.outcome < 0.5, 1 - matches.outcome - bonus, 1 - matches.outcome)
         return add_up(matches, weight * low, weight * high, (self._questions, self._models))
 
-    def _counts(self, matches: Matches) -> JudgedCounts:
+    def _counts(self) -> JudgedCounts:
+        matches = self._matches
         judge = self._judge_models[matches.judge]
         key = (matches.low * self._models + matches.high) * self._models + judge
         keys, cell = distinct_codes(key, self._models**3)

@@ -8,7 +8,7 @@ have the mean 1, and the strengths of models that battles link have the mean 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -332,44 +332,3 @@ def information_of(
     """Return the expected information of all parameters with priors and constraints, shape (p, p)."""
     likelihood = JudgeLikelihood(design, battles[:, None] / 2, battles[:, None], np.array([ridge]))
     return np.asarray(likelihood.derivatives(parameters[None]).information[0])
-
-
-def step_without_judge(
-    design: JudgeDesign,
-    parameters: NDArray[np.float64],
-    information: NDArray[np.float64],
-    counts: tuple[NDArray[np.float64], NDArray[np.float64]],
-    judge: int,
-    ridge: float = 0.0,
-) -> NDArray[np.float64]:
-    """Estimate the strengths that a fit without the battles of one judge would give, shape (m,)."""
-    from scipy.special import expit
-
-    cells = design.judge == judge
-    rows = cells[design.cell_of_row]
-    part = replace(
-        design,
-        first=design.first[cells],
-        second=design.second[cells],
-        judge=design.judge[cells],
-        rows=design.rows[cells],
-        covariates=design.covariates[rows],
-    )
-    prediction = predict(part, parameters[None])
-    battles = counts[1][rows, None]
-    chance = expit(prediction.logit)
-    residual = part.by_cell(counts[0][rows, None] - battles * chance) * prediction.slope
-    weight = (part.by_cell(battles * chance * (1 - chance)) * prediction.slope**2)[:, 0]
-    own = [design.items + term * design.judges + judge for term in range(1 + design.terms)]
-    keep = np.setdiff1d(np.arange(design.size), own)
-    rest = information[np.ix_(keep, keep)]
-    np.add.at(rest, (part.first, part.second), weight)
-    np.add.at(rest, (part.second, part.first), weight)
-    np.add.at(rest, (part.first, part.first), -weight)
-    np.add.at(rest, (part.second, part.second), -weight)
-    strengths = np.arange(design.items)
-    rest[strengths, strengths] += ridge
-    gradient = np.zeros(len(keep))
-    gradient[: design.items] = -(part.to_models @ residual)[:, 0] - ridge * parameters[: design.items]
-    step = np.linalg.solve(rest, gradient)[: design.items]
-    return np.asarray(parameters[: design.items] + step)

@@ -1,1 +1,0 @@
-"""Let models judge one another's stored answers in pairs, and turn the verdicts into battles."""
