@@ -27,8 +27,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("backends", "objective", "prompts", "relevance_metrics", "store"),
     ("engine", "judges", "personas"),
     ("importers", "plans"),
-    ("labels", "runs"),
-    ("monitoring", "peer_review"),
+    ("labels", "peer_review", "runs"),
+    ("monitoring",),
     ("documents",),
     ("integrations", "view"),
     ("cli",),
@@ -40,7 +40,7 @@ LAYER_OF = {part: layer for layer, parts in enumerate(LAYERS) for part in parts}
 MODULES = sorted(SRC.rglob("*.py"))
 MAX_MODULES = 16
 """Modules in one package, ``__init__`` not counted."""
-MAX_LINES = 400
+MAX_LINES = 650
 BROUGHT_OR_OPTIONAL = {
     *("langchain_core", "langsmith", "markupsafe", "pydantic_core"),  # required by declared ones
     *(
@@ -193,7 +193,7 @@ def test_no_package_has_more_than_sixteen_modules() -> None:
     assert not {name: size for name, size in sizes.items() if size > MAX_MODULES}
 
 
-def test_no_file_grows_beyond_four_hundred_lines() -> None:
+def test_no_file_grows_beyond_650_lines() -> None:
     lengths = {str(path.relative_to(SRC)): len(path.read_text("utf-8").splitlines()) for path in MODULES}
     assert not {name: length for name, length in lengths.items() if length > MAX_LINES}
 
