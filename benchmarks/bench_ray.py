@@ -16,12 +16,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_main_job import measured
-from harness.figures import Figure, print_entries, script_parser
-from harness.machine import cores
 from hengwen.runs.shards.ray_pool import ray_pool
 from hengwen.runs.shards.schedule import local_pool
 from hengwen.runs.shards.score_folder import score_folder
+
+from bench_main_job import measured
+from harness.figures import Figure, print_entries, script_parser
+from harness.machine import cores
 
 if TYPE_CHECKING:
     import argparse

@@ -57,7 +57,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("sequence", "values.txt"),
     ("sequence", "values.txt", "-v"),
     ("score", "lyrics.jsonl", "--scorer", "lyric", "-o", "scored.csv"),
-    ("judge", "lyrics.jsonl", "--rubric", "lyric_craft", "-o", "judged.csv"),
+    ("score", "lyrics.jsonl", "--rubric", "lyric_craft", "-o", "judged.csv"),
     ("corpus", "hypothesis.txt", "--refs", "reference.txt"),
     ("peer-review", "battles.csv"),
     ("peer-review", "battles.csv", "-v"),

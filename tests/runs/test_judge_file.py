@@ -12,9 +12,9 @@ import pytest
 from hengwen.errors import ConfigError
 from hengwen.plans.plan import Plan
 from hengwen.records import Score
-from hengwen.runs.judge_file import judge_file
 from hengwen.runs.options import RunOptions
 from hengwen.runs.run_plan import RunResult, run_resolved
+from hengwen.runs.score_file import judge_file
 from hengwen.store.store import Store, open_store
 
 TEXTS = {"a": "海风吹过灯塔。", "b": "天上的云，水里的星。"}
@@ -22,7 +22,7 @@ TEXTS = {"a": "海风吹过灯塔。", "b": "天上的云，水里的星。"}
 
 def judge(source: Path, target: Path, **options: Any) -> RunResult:
     with open_store(source.parent / "x.db") as store:
-        return judge_file(source, target, rubric="lyric_craft", store=store, **options)
+        return judge_file(source, target, rubric="lyric_craft", store=store, **options)[1]
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -110,7 +110,7 @@ def test_arguments_reach_the_plan_and_the_run(source: Path, monkeypatch: pytest.
         calls.append((plan, options))
         return run_resolved(plan, store, options)
 
-    monkeypatch.setattr("hengwen.runs.judge_file.run_resolved", recorded)
+    monkeypatch.setattr("hengwen.runs.score_file.run_resolved", recorded)
     options = RunOptions(limit=1, concurrency=3)
     judge(source, source.with_name("1.jsonl"), language="en", options=options, columns={"output": "output"})
     judge(source, source.with_name("2.jsonl"))
@@ -133,6 +133,6 @@ def test_a_model_in_place_of_the_rules_judge_is_named_by_provider_and_url(
         (backend,) = plan.backends.values()
         raise RefusedError(f"{backend.provider}/{backend.model} at {backend.base_url}")
 
-    monkeypatch.setattr("hengwen.runs.judge_file.run_resolved", refuse)
+    monkeypatch.setattr("hengwen.runs.score_file.run_resolved", refuse)
     with pytest.raises(RefusedError, match="^openai/tiny at http://127.0.0.1:9/v1$"):
         judge(source, source.with_name("out.jsonl"), judge="openai/tiny", base_url="http://127.0.0.1:9/v1")

@@ -11,8 +11,8 @@ import pytest
 
 from hengwen import run_plan
 from hengwen.plans.suite import ConfiguredJudge
-from hengwen.runs.judge_file import judge_file
 from hengwen.runs.options import RunOptions
+from hengwen.runs.score_file import judge_file
 from hengwen.store import open_store
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import typer
 
-from hengwen._internal.gc_tuning import relaxed_gc
 from hengwen.cli.commands import (
     batch,
     calibrate,
@@ -19,7 +18,6 @@ from hengwen.cli.commands import (
     doctor,
     import_,
     init,
-    judge,
     label,
     peer_review,
     report,
@@ -51,7 +49,7 @@ PANELS: dict[str, tuple[Any, ...]] = {
         peer_review.peer_review,
     ),
     "Data": (
-        *(validate.validate, score.score, judge.judge, corpus.corpus, sequence.sequence),
+        *(validate.validate, score.score, corpus.corpus, sequence.sequence),
         *(batch.app, import_.app, runs.export, runs.app, schema.schema, score.serve_reward),
     ),
 }
@@ -86,11 +84,11 @@ def _root(
 
 def main() -> None:
     """Run the program; a HengwenError, or a system error about a file, is printed as one line on stderr."""
+    gc.set_threshold(50_000, 20, 50)  # most objects are of modules, and never garbage
     atexit.register(gc.freeze)  # skip the garbage collection at exit, which takes a fifth of a short run
     with lenient_streams():
         try:
-            with relaxed_gc(freeze=False):  # also while the command imports its modules
-                app()
+            app()
         except HengwenError as error:
             for text in (str(error), *getattr(error, "__notes__", ())):
                 print_error(text)

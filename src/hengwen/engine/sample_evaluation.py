@@ -6,7 +6,6 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from hengwen._internal.spill_dict import AnsweredSamples
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.job import Item, group_hash
 from hengwen.engine.recorder import ItemKey, Recorder
@@ -39,9 +38,8 @@ class TaskEvaluators:
         groups = [GroupEvaluator(scorer) for scorer in job.set_scorers]
         self.repeat_scorers = [group for group in groups if group.scope == "repeats"]
         self.checkpoint_scorers = [group for group in groups if group.scope == "checkpoint"]
-        stored = job.sorted_answers if job.target is None else None
-        self.answered = AnsweredSamples(job.samples, stored) if self.checkpoint_scorers else None
-        """All responses so far; None if no scorer scores all responses of a checkpoint together."""
+        self.answers: dict[str, Sequence[Response]] = {}
+        """All responses so far, by sample, if a scorer scores all responses of a checkpoint together."""
         self._numbers: dict[int, int] = {}
         if pool is not None:
             for evaluator in (*self.scorers, *self.judges, *self.repeat_scorers):
@@ -143,9 +141,9 @@ class RunEvaluation:
 
     def answered(self, unit: RunUnit, responses: list[Response]) -> Answered:
         """Return a sample with its responses, which are kept for the scorers of whole checkpoints."""
-        sample, answered = unit.sample, unit.task.answered
-        if answered is not None:
-            answered.add(sample, responses)
+        sample = unit.sample
+        if unit.task.checkpoint_scorers:
+            unit.task.answers[sample.id] = responses
         items = [Item.build(sample, response, responses[:index]) for index, response in enumerate(responses)]
         return Answered(task=unit.task, sample=sample, items=items)
 
@@ -293,11 +291,16 @@ class RunEvaluation:
         """Apply scorers of whole checkpoints to all responses of a task; record scores from human labels."""
         self._raise_if_stopping()
         for task in self._tasks:
-            if task.answered:
-                item_key = ItemKey(task.job.name, None, None, group_hash(task.answered))
+            pairs = [
+                (sample, response)
+                for sample in (task.job.samples if task.answers else ())
+                for response in task.answers.get(sample.id, ())
+            ]
+            if pairs:
+                item_key = ItemKey(task.job.name, None, None, group_hash(pairs))
                 for group in task.checkpoint_scorers:
                     if not self._recorder.is_completed(item_key, group):
-                        self._recorder.record(item_key, group, group.score(task.answered))
+                        self._recorder.record(item_key, group, group.score(pairs))
                     self._raise_if_stopping()
         self._recorder.record_rows(self._human_rows)
 

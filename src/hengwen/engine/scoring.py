@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import pickle
 from collections import Counter
+from concurrent.futures import BrokenExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import hengwen._internal.record_pickling  # noqa: F401 - it makes records quick to send
-from hengwen._internal.worker_pool import WorkerPool
+from hengwen._internal.workers import Engine, WorkerPool
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.job import Item
 from hengwen.errors import JudgeError
@@ -65,7 +65,9 @@ def _evaluate(
 class ScoringPool:
     """Worker processes that do the evaluations of the tasks of a plan."""
 
-    def __init__(self, evaluators: Mapping[str, Sequence[Evaluator]], workers: int) -> None:
+    def __init__(
+        self, evaluators: Mapping[str, Sequence[Evaluator]], workers: int, engine: Engine = "local"
+    ) -> None:
         self._evaluators = {
             task: [evaluator for evaluator in members if _can_be_copied(evaluator)]
             for task, members in evaluators.items()
@@ -77,7 +79,7 @@ class ScoringPool:
         }
         self.workers = workers
         self._pool: WorkerPool[Unit, Results] = WorkerPool(
-            partial(_score, self._evaluators), workers, crashed=lambda _, message: message
+            partial(_score, self._evaluators), workers, crashed=lambda _, message: message, engine=engine
         )
         self._crashes: Counter[tuple[str, int]] = Counter()
         self._succeeded: set[tuple[str, int]] = set()
@@ -111,7 +113,10 @@ class ScoringPool:
     async def _submit(self, units: Sequence[Unit]) -> list[Results]:
         """Evaluate units in worker processes; if that fails, in this process."""
         try:
-            return await asyncio.wrap_future(self._pool.submit(units))
+            try:
+                return await asyncio.wrap_future(self._pool.submit(units))
+            except BrokenExecutor:
+                return await asyncio.to_thread(self._pool.repeat, units)
         except Exception:
             results: list[Results] = []
             for unit in units:

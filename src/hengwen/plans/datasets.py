@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from hengwen._internal.spill_dict import SpillDict
 from hengwen.errors import did_you_mean
 from hengwen.io.row_reader import DataRow, FieldNames, read_number, read_rows
 from hengwen.io.untrusted_json import parse_json
@@ -23,8 +22,6 @@ SAMPLE_FIELDS = ("id", "input", "references", "metadata", "cluster")
 RESPONSE_FIELDS = ("id", "output", "repeat", "task")
 LABEL_FIELDS = ("task", "id", "checkpoint", "repeat", "output", "score", "value", "rater", "drawn")
 ANCHOR_FIELDS = (*LABEL_FIELDS, "input", "references", "metadata")
-MAX_ANSWERED_IN_MEMORY = 2_000
-"""Number of samples above which answers are kept in a file, as those of all checkpoints are read first."""
 MIN_SIMILARITY = 80
 """Similarity, in per cent, from which an unknown sample id is taken for a slip of a known one."""
 ROLES = ("system", "user", "assistant")
@@ -43,12 +40,12 @@ _LABEL_ALIASES = {**_RESPONSE_ALIASES, "checkpoint": ("ckpt",), "rater": ("annot
 
 @dataclass(frozen=True, slots=True)
 class SampleSet:
-    """The samples of a task by id, in file order, and their line numbers. Large sets are kept on disk."""
+    """The samples of a task by id, in file order, and their line numbers."""
 
     task: str
     path: Path
-    samples: SpillDict[Sample] = field(default_factory=SpillDict)
-    lines: SpillDict[int] = field(default_factory=SpillDict)
+    samples: dict[str, Sample] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
     """Line number in the file, by sample id."""
 
     def take(self, limit: int | None) -> Samples:
@@ -63,7 +60,7 @@ class SampleSet:
 class Samples(Collection[Sample]):
     """The first samples of a task, or all of them."""
 
-    def __init__(self, samples: SpillDict[Sample], limit: int | None = None) -> None:
+    def __init__(self, samples: dict[str, Sample], limit: int | None = None) -> None:
         self._samples = samples
         self._limit = limit
 
@@ -78,10 +75,10 @@ class Samples(Collection[Sample]):
 
 
 class ResponseSet:
-    """The stored answers of a checkpoint, by sample and in file order. Large sets are kept on disk."""
+    """The stored answers of a checkpoint, by sample and in file order."""
 
     def __init__(self) -> None:
-        self._by_sample: SpillDict[tuple[Response, ...]] = SpillDict(MAX_ANSWERED_IN_MEMORY)
+        self._by_sample: dict[str, tuple[Response, ...]] = {}
         self._count = 0
 
     def add(self, response: Response) -> bool:

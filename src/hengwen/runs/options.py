@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hengwen._internal.checks import whole_number
+from hengwen._internal.workers import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,9 @@ class RunOptions:
     workers: int | None = None
     """Number of processes that score, >= 1; 1 scores in this process. None uses one process for each core if
     there are at least 1,000 answers. The scores do not depend on ``workers``."""
+    engine: Engine = "local"
+    """Where the ``workers`` are: ``local`` (this machine) or ``ray``, the Ray cluster of ``RAY_ADDRESS``, or
+    without it a Ray on this machine. Calls to models are made by this process."""
     limit: int | None = None
     """Number of samples of each task; None for all."""
     fresh: bool = False

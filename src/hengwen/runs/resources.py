@@ -7,7 +7,7 @@ import secrets
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from hengwen._internal.worker_pool import MIN_ITEMS, usable_cores
+from hengwen._internal.workers import MIN_ITEMS, ray_cpus, usable_cores
 from hengwen.engine.budget import Budget, Price
 from hengwen.engine.dry_run import DryBackend, DryLedger
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
@@ -21,7 +21,7 @@ from hengwen.plans.suite import build_backends
 from hengwen.runs.run_facts import FactCollector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
 
     from hengwen.engine.evaluate import Evaluator
     from hengwen.engine.metered_backend import CallContext, Role
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from hengwen.protocols import Backend, Judge, Ledger
     from hengwen.runs.options import RunOptions
     from hengwen.store.store import Store
-
-    LimiterFactory = Callable[[str, asyncio.Event], Limiter]
-    """Makes a limiter that is shared with other processes, from a backend's name and the stopping event."""
 
 
 class RunResources:
@@ -46,7 +43,6 @@ class RunResources:
         *,
         dry: bool = False,
         checkpoints: Collection[str] | None = None,
-        make_limiter: LimiterFactory | None = None,
         within: RunResources | None = None,
     ) -> None:
         self.suite = suite
@@ -56,7 +52,6 @@ class RunResources:
         """Whether to only count the calls that a run would make; no call is made, and nothing is stored."""
         self.checkpoints = checkpoints
         """Names of the checkpoints to evaluate; None for all checkpoints of the plan."""
-        self._make_limiter = make_limiter
         self.started_at = datetime.now(UTC)
         self.run_ids: set[str] = set()
         """Ids of the runs that this command has begun or resumed."""
@@ -75,8 +70,6 @@ class RunResources:
     def _limiter(self, name: str) -> Limiter:
         if self.dry:  # a dry run makes no call, so it needs no rate limit
             return Limiter(self.options.concurrency, stopping=self.stopping)
-        if self._make_limiter is not None:
-            return self._make_limiter(name, self.stopping)
         spec = self.specs[name]
         return Limiter(
             self.options.concurrency,
@@ -127,7 +120,10 @@ class RunResources:
     def pool(self) -> ScoringPool | None:
         """Worker processes that score, which start when they are needed; None to score in this process."""
         if self._pool is None and not self.dry:
-            workers = self.options.workers
+            workers, engine = self.options.workers, self.options.engine
+            if engine == "ray":
+                self._pool = ScoringPool(self._evaluators(), workers or ray_cpus(), engine)
+                return self._pool
             if workers is None:
                 workers = usable_cores() if self._count_answers() >= MIN_ITEMS else 1
             if workers > 1:

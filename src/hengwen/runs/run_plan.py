@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
     from hengwen.records import Run
     from hengwen.results.decision import Decision
-    from hengwen.runs.resources import LimiterFactory
     from hengwen.store.export import Rows
     from hengwen.store.store import Store
 
@@ -194,16 +193,13 @@ def run_resolved(
     trust: bool = False,
     interrupts: Interrupts | None = None,
     checkpoints: Collection[str] | None = None,
-    make_limiter: LimiterFactory | None = None,
 ) -> RunResult:
     """Evaluate the checkpoints of a plan to which overrides (such as another judge) are already applied."""
     suite = load_suite(plan, trust=trust)
     with opened_store(store) as opened:
 
         def start(signals: Interrupts) -> Coroutine[object, object, RunResult]:
-            resources = RunResources(
-                suite, opened, options, checkpoints=checkpoints, make_limiter=make_limiter
-            )
+            resources = RunResources(suite, opened, options, checkpoints=checkpoints)
             return _run_suite(resources, signals)
 
         return run_until_complete(start, interrupts)

@@ -1,4 +1,4 @@
-"""Score the answers in one file, and write the scores to another file, row by row."""
+"""Score or judge the answers in one file, and write the outcomes to another file, row by row."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hengwen._internal.plugins import describe_error
-from hengwen._internal.worker_pool import map_stream
+from hengwen._internal.workers import Engine, map_stream
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.output_files import JsonRow, check_target, row_writer
 from hengwen.io.row_reader import DataRow, rename_columns, scan_rows
 from hengwen.plans.input_files import files_in
 from hengwen.plans.load_scorer import load_scorer
+from hengwen.plans.overrides import resolve_plan
+from hengwen.plans.plan import Plan
 from hengwen.protocols import Scorer
-from hengwen.records import Response, Sample, Score
+from hengwen.records import Response, Run, Sample, Score
+from hengwen.runs.options import RunOptions
+from hengwen.runs.run_plan import RunResult, run_resolved
+from hengwen.store import store_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from hengwen.store.store import Store
 
 KNOWN_FIELDS = ("id", "output", "references", "input", "metadata")
 """Fields of a row with a fixed meaning; all other fields become metadata of the sample."""
@@ -139,6 +146,7 @@ def score_file(
     options: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
     workers: int | None = 1,
+    engine: Engine = "local",
     progress: Callable[[int], None] | None = None,
 ) -> FileScoreResult:
     """Score a file of answers and write the scores to another file; memory does not grow with the rows."""
@@ -147,29 +155,30 @@ def score_file(
     header = list(row_scorer.fields)
     if target.suffix.lower() == ".csv":  # a CSV header needs all column names first
         header += [row_scorer.output_name(name) for name in _column_names(source) if name != "id"]
-    results = map_stream(row_scorer, scan_rows(source), workers=workers, crashed=row_scorer.failed_row)
-    return write_scored(results, target, header, progress)
+    scored = map_stream(
+        row_scorer, scan_rows(source), workers=workers, crashed=row_scorer.failed_row, engine=engine
+    )
+    return _write(scored, target, header, progress)
 
 
-def write_scored(
-    scored: Iterable[JsonRow],
+def _write(
+    rows: Iterable[JsonRow],
     target: Path,
     header: list[str],
     progress: Callable[[int], None] | None = None,
 ) -> FileScoreResult:
-    """Write the rows of a ``RowScorer`` to a file, and count them."""
-    rows = failed = 0
+    """Write rows to a file, and count them."""
+    count = failed = 0
     first_failure = ""
     with row_writer(target, header) as write:
-        for row in scored:
-            rows += 1
+        for count, row in enumerate(rows, 1):
             if row["status"] != "ok":
                 failed += 1
-                first_failure = first_failure or row["message"]
+                first_failure = first_failure or row.get("message") or row.get("reason", "")
             write(row)
             if progress is not None:
-                progress(rows)
-    return FileScoreResult(rows=rows, failed=failed, first_failure=first_failure)
+                progress(count)
+    return FileScoreResult(rows=count, failed=failed, first_failure=first_failure)
 
 
 def _column_names(source: Path) -> list[str]:
@@ -180,3 +189,72 @@ def _column_names(source: Path) -> list[str]:
             if source.suffix.lower() == ".csv":  # all rows of a CSV file have the columns of its header
                 break
     return list(names)
+
+
+TASK = "answers"
+CHECKPOINT = "file"
+
+
+def judge_file(  # noqa: PLR0913 - keyword-only options
+    source: Path,
+    target: Path,
+    *,
+    rubric: str,
+    store: Store,
+    judge: str | None = None,
+    base_url: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    language: str = "zh",
+    options: RunOptions | None = None,
+) -> tuple[FileScoreResult, RunResult]:
+    """Judge a file of answers by a rubric; answers that were judged before are not judged again."""
+    check_target(target, [source, *files_in({"rubric": rubric}), *store_files(store.name)])
+    path = str(source.resolve())
+    plan = Plan.model_validate(
+        {
+            "name": _plan_name(source),
+            "tasks": [
+                {
+                    "name": TASK,
+                    "samples": path,
+                    "columns": dict(columns or {}),
+                    "judges": [{"rubric": rubric, "language": language}],
+                }
+            ],
+            "checkpoints": [{"name": CHECKPOINT, "responses": path, "columns": dict(columns or {})}],
+        }
+    )
+    result = run_resolved(resolve_plan(plan, judge=judge, base_url=base_url), store, options or RunOptions())
+    scores = {score.address: score for score in store.statuses(result.runs)}
+    names = [scores[address].name for address in result.runs[0].score_order if address in scores]
+    header = ["id", "repeat", *names, "status", "reason", "signature"]
+    try:
+        return _write(_judged_rows(store, result.runs[0], names[0]), target, header), result
+    except ConfigError as error:
+        raise ConfigError(
+            f"{error}; the verdicts are in {store.name}, the same command writes them"
+        ) from None
+
+
+def _plan_name(source: Path) -> str:
+    stem = "".join(char if char.isalnum() or char in "_-." else "-" for char in source.stem)
+    return f"judge-{stem}"[:100]
+
+
+def _judged_rows(store: Store, run: Run, level_name: str) -> Iterator[JsonRow]:
+    for answer in store.answers(run):
+        outcomes = {score.name: outcome for score, outcome in answer.outcomes.items()}
+        level = outcomes.get(level_name)
+        if level is None:
+            continue
+        scores: dict[str, Any] = {
+            name: outcome.value for name, outcome in outcomes.items() if isinstance(outcome, Score)
+        }
+        yield {
+            "id": answer.sample_id,
+            "repeat": answer.repeat,
+            **scores,
+            "status": "ok" if isinstance(level, Score) else level.status,
+            "reason": level.reason if isinstance(level, Score) else level.message,
+            "signature": level.signature,
+        }

@@ -124,7 +124,7 @@ def origins(run: Run, record: AnswerRecord) -> Iterator[tuple[str, str, str]]:
             )
         elif name in judges and signature.startswith(name):
             rubric = shlex.quote(judges[name]["rubric"])
-            command = f"hengwen judge ANSWERS.jsonl -o VERDICTS.jsonl --rubric {rubric}"
+            command = f"hengwen score ANSWERS.jsonl -o VERDICTS.jsonl --rubric {rubric}"
             command += " --judge PROVIDER/MODEL" if judges[name]["endpoints"] else ""
         yield name, signature, command
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from sqlalchemy import String, func, or_, select
 from sqlalchemy import cast as as_type
 
-from hengwen._internal.worker_pool import WorkerPool
+from hengwen._internal.workers import WorkerPool
 from hengwen.errors import StoreError
 from hengwen.records import Usage
 from hengwen.results.score_table import ScoreTable
@@ -195,7 +195,7 @@ class StoreData:
         pool = WorkerPool(partial(_compute, compute, self._address()), 1)
         self._pools.add(pool)
         try:
-            return pool.submit([runs]).result()[0]
+            return pool.results([runs], pool.submit([runs]))[0]
         finally:
             self._pools.discard(pool)
             pool.close()

@@ -1,4 +1,4 @@
-"""``hengwen judge``: stored answers to verdicts, without a plan."""
+"""``hengwen score --rubric``: stored answers to verdicts, without a plan."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write(folder: Path, *rows: dict) -> None:
 
 def test_verdicts_by_rules_are_written_and_kept(hengwen, tmp_path: Path) -> None:
     write(tmp_path, *ROWS)
-    done = hengwen("judge", "in.jsonl", "--rubric", "persona_generic", "-o", "out.jsonl")
+    done = hengwen("score", "in.jsonl", "--rubric", "persona_generic", "-o", "out.jsonl")
     assert done.code == 0, done
     rows = {
         row["id"]: row for row in map(json.loads, (tmp_path / "out.jsonl").read_text("utf-8").splitlines())
@@ -36,7 +36,7 @@ def test_verdicts_by_rules_are_written_and_kept(hengwen, tmp_path: Path) -> None
 def test_csv_and_foreign_columns(hengwen, tmp_path: Path) -> None:
     write(tmp_path, *({**row, "answer": row["output"], "output": None} for row in ROWS))
     columns = ("--column", "output=old", "--column", "answer=output")
-    hengwen("judge", "in.jsonl", "--rubric", "persona_generic", "-o", "out.csv", *columns)
+    hengwen("score", "in.jsonl", "--rubric", "persona_generic", "-o", "out.csv", *columns)
     rows = list(csv.DictReader((tmp_path / "out.csv").read_text("utf-8").splitlines()))
     assert [row["persona_generic.level"] for row in rows][1:] == ["0.0", "0.5"]
 
@@ -52,11 +52,11 @@ def test_csv_and_foreign_columns(hengwen, tmp_path: Path) -> None:
 )
 def test_wrong_words_are_exit_2(hengwen, tmp_path: Path, arguments: list[str], message: str) -> None:
     write(tmp_path, *ROWS)
-    done = hengwen("judge", "in.jsonl", "-o", "out.jsonl", *arguments)
+    done = hengwen("score", "in.jsonl", "-o", "out.jsonl", *arguments)
     assert (done.code, message in done.err) == (2, True), done.err
 
 
 def test_an_id_that_comes_twice_is_named_by_line(hengwen, tmp_path: Path) -> None:
     write(tmp_path, ROWS[0], ROWS[0])
-    done = hengwen("judge", "in.jsonl", "--rubric", "persona_generic", "-o", "out.jsonl")
+    done = hengwen("score", "in.jsonl", "--rubric", "persona_generic", "-o", "out.jsonl")
     assert (done.code, "in.jsonl:2: field 'id' repeats 'a'" in done.err) == (2, True)

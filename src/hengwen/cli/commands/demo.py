@@ -24,7 +24,6 @@ def demo(
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.documents.run.document import demo_document
     from hengwen.runs.options import RunOptions
@@ -39,7 +38,7 @@ def demo(
         open_store(Path(folder) / "demo.db") as store,
     ):
         try:
-            with relaxed_gc(), progress_bar(quiet=face.is_silent) as progress:
+            with progress_bar(quiet=face.is_silent) as progress:
                 result = run_plan(
                     data / "plan.yaml",
                     store=store,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,47 +16,24 @@ from hengwen.cli.ui.output import Face, exit_code
 from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from hengwen.plans.plan import Plan
-    from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import RunResult
     from hengwen.store.store import Store
-
-    Evaluate = Callable[[Plan, RunOptions], RunResult]
 
 PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a YAML file.")]
 
 
 def run(
-    context: typer.Context,
     plan: PlanPath,
     workers: options.Workers = None,
     strict: options.Strict = False,
-    engine: Annotated[
-        Literal["local", "ray"],
-        typer.Option("--engine", rich_help_panel=options.RARE, help="Score here, or on a Ray cluster."),
-    ] = "local",
-    ray_address: options.RayAddress = None,
+    engine: options.Engine = "local",
     *,
     calls: Calls,
     face: Face,
 ) -> None:
     """Evaluate the checkpoints of a plan; the same command resumes an interrupted run."""
-    if engine == "local":
-        options.refuse(context, {"ray_address": "needs --engine ray"})
-        evaluate_plan(plan, calls, face, strict=strict, workers=workers)
-        return
-    _check_ray(calls, only_this_machine=ray_address is None)
-
-    def evaluate(loaded: Plan, run_options: RunOptions) -> RunResult:
-        from hengwen.plans.overrides import resolve_plan
-        from hengwen.runs.run_on_ray import run_on_ray
-
-        resolved = resolve_plan(loaded, judge=calls.judge, base_url=calls.base_url)
-        return run_on_ray(resolved, calls.store, run_options, workers=workers, address=ray_address)
-
-    evaluate_plan(plan, calls, face, strict=strict, evaluate=evaluate)
+    evaluate_plan(plan, calls, face, strict=strict, workers=workers, engine=engine)
 
 
 def evaluate_plan(
@@ -65,7 +42,6 @@ def evaluate_plan(
     face: Face,
     *,
     strict: bool = False,
-    evaluate: Evaluate | None = None,
     **others: Any,
 ) -> None:
     """Evaluate a plan, or estimate the cost; show the result, and exit. ``others`` are options of the run."""
@@ -95,10 +71,7 @@ def evaluate_plan(
 
         with resumable_progress(hint, quiet=face.is_silent, checkpoints=len(loaded.checkpoints)) as progress:
             run_options = replace(run_options, progress=progress)
-            if evaluate is not None:
-                result = evaluate(loaded, run_options)
-            else:
-                result = run_plan(loaded, store=opened, options=run_options, **judging)
+            result = run_plan(loaded, store=opened, options=run_options, **judging)
         _log_results(loaded, result, opened)
         if face.output or face.as_json or not face.quiet:
             from hengwen.documents.run.document import report_document
@@ -124,19 +97,3 @@ def _log_results(plan: Plan, result: RunResult, store: Store) -> None:
             log_run(finished, spec, store=store)
         except Exception as error:
             print_warning(f"not logged to {spec.tool}: {error}; the results are in {store.name}")
-
-
-def _check_ray(calls: Calls, *, only_this_machine: bool) -> None:
-    """Check that Ray can run a plan; this is called before the store is opened.
-
-    Raises:
-        ConfigError: The store is not in PostgreSQL, or an option does not apply.
-        PluginError: Ray is not installed.
-    """
-    from hengwen.runs.run_on_ray import check_store
-    from hengwen.runs.shards.ray_pool import import_ray
-
-    if calls.fresh or calls.budget is not None:
-        raise ConfigError(f"{'--fresh' if calls.fresh else '--budget'} does not apply with --engine ray")
-    check_store(calls.store)
-    import_ray(only_this_machine=only_this_machine)

@@ -1,43 +1,37 @@
-"""``hengwen score FILE``: score one file, or many (``--engine``); ``serve-reward PLAN`` over HTTP."""
+"""``hengwen score FILE`` by a scorer or a rubric; ``serve-reward PLAN`` over HTTP."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hengwen.cli.ui import options
 from hengwen.cli.ui.inputs import load_trusted, open_or_create_store
 from hengwen.cli.ui.messages import print_error, print_info, print_warning
-from hengwen.cli.ui.output import Face
+from hengwen.cli.ui.options import Calls
+from hengwen.cli.ui.output import Face, exit_code
 from hengwen.cli.ui.usage import Without
 from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from hengwen.integrations.rewards import OnFailure
     from hengwen.runs.score_file import FileScoreResult
-    from hengwen.runs.shards.schedule import ShardPool
     from hengwen.store.store import Store
 
-FOLDER_ONLY = ("ray_address", "shard_rows")
+SCORERS_ONLY = ("scorer", "option", "workers", "engine")
+JUDGES_ONLY = ("judge", "base_url", "store", "concurrency", "limit", "price", "wait", "prompt_lang")
 
 
 def score(
     context: typer.Context,
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE",
-            help=".jsonl or .csv with output (and template); with --engine any number of .jsonl and "
-            ".parquet files or patterns.",
-        ),
+    file: Annotated[
+        Path,
+        typer.Argument(help=".jsonl or .csv with output (and template), or id, output and input to judge."),
     ],
     target: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="File for the scores, .jsonl or .csv; with --engine a folder."),
+        Path, typer.Option("-o", "--output", help="Output file for the scores, .jsonl or .csv.")
     ],
     scorer: Annotated[
         str, typer.Option("--scorer", help="Name of the scorer; see: hengwen doctor.")
@@ -49,60 +43,62 @@ def score(
             help="Option of the scorer, NAME=VALUE; repeatable.",
         ),
     ] = None,
-    column: options.Columns = None,
-    workers: options.Workers = None,
-    engine: Annotated[
-        Literal["local", "ray"] | None,
+    rubric: Annotated[
+        str | None,
         typer.Option(
-            "--engine",
-            help="Score many or large files into a folder, by processes of this machine or a Ray cluster.",
+            "--rubric",
+            help="Judge by this rubric (name or path); without --judge, by its rules alone.",
         ),
     ] = None,
-    ray_address: options.RayAddress = None,
-    shard_rows: Annotated[
-        int, typer.Option("--shard-rows", min=1, help="With --engine: number of rows per output file.")
-    ] = 5_000,
+    column: options.Columns = None,
+    workers: options.Workers = None,
+    engine: options.Engine = "local",
+    prompt_lang: options.PromptLang = "zh",
     strict: options.Strict = False,
     *,
+    calls: Annotated[Calls, Without("budget", "time_limit", "dry_run", "fresh", "trust")],
     face: Annotated[Face, Without("output", "lang", "verbose")],
 ) -> None:
-    """Score the answers in a file; a row that cannot be scored contains the reason instead."""
-    from hengwen.cli.ui.progress import count_bar
+    """Score the answers in a file, or judge them by a rubric; a row without a score says why."""
+    from hengwen.cli.ui.progress import count_bar, progress_bar
+    from hengwen.runs.score_file import judge_file, score_file
 
-    scoring: dict[str, Any] = {
-        "scorer": scorer,
-        "options": options.parse_settings(option),
-        "columns": dict(options.parse_pairs("--column", column)),
-    }
-    if engine is None:
-        from hengwen.runs.score_file import score_file
-
-        options.refuse(context, dict.fromkeys(FOLDER_ONLY, "needs --engine"))
-        if len(files) > 1:
-            raise ConfigError(
-                f"only --engine, with a folder for -o, scores several files, but {len(files)} files are named"
+    columns = dict(options.parse_pairs("--column", column))
+    if rubric is None:
+        options.refuse(context, dict.fromkeys(JUDGES_ONLY, "needs --rubric"))
+        with count_bar("rows", quiet=face.quiet) as count:
+            result = score_file(
+                file,
+                target,
+                scorer=scorer,
+                options=options.parse_settings(option),
+                columns=columns,
+                workers=workers,
+                engine=engine,
+                progress=count,
             )
-        with count_bar("rows", quiet=face.quiet) as progress:
-            result = score_file(files[0], target, **scoring, workers=workers, progress=progress)
         _report(target, result, face)
-        _exit(result, strict=strict)
-    else:
-        from hengwen.runs.shards.score_folder import score_folder
-
-        if engine == "local":
-            options.refuse(context, {"ray_address": "needs --engine ray"})
-        pool = _pool(engine, ray_address, workers)
-        with count_bar("rows", quiet=face.quiet) as progress:
-            folder = score_folder(files, target, pool, **scoring, shard_rows=shard_rows, progress=progress)
-        if folder.reused and not face.is_silent:
-            print_info(f"{target}: {folder.reused} of {folder.shards} shards were finished before")
-        _report(target, folder, face)
-        for error in folder.errors:
-            print_error(f"not scored: {error}")
-        if folder.errors:
-            _warn_of_failed_rows(folder)
-            raise typer.Exit(1)
-        _exit(folder, strict=strict)
+        raise typer.Exit(_exit_code(result, strict=strict))
+    options.refuse(context, dict.fromkeys(SCORERS_ONLY, "does not apply with --rubric"))
+    language = options.parse_language(prompt_lang, "--prompt-lang")
+    with open_or_create_store(calls.store) as opened, progress_bar(quiet=face.quiet) as progress:
+        result, run = judge_file(
+            file,
+            target,
+            rubric=rubric,
+            store=opened,
+            judge=calls.judge,
+            base_url=calls.base_url,
+            columns=columns,
+            language=language,
+            options=calls.run_options(progress=progress),
+        )
+    _report(target, result, face)
+    if not face.quiet and not face.as_json:
+        print_info(f"hengwen report --plan {run.plan} shows the means")
+    face.show_bill(run.bill, face.language())
+    code = exit_code(run, strict=strict)
+    raise typer.Exit(code or _exit_code(result, strict=strict))
 
 
 def _report(output: Path, result: FileScoreResult, face: Face) -> None:
@@ -115,33 +111,14 @@ def _report(output: Path, result: FileScoreResult, face: Face) -> None:
         print_info(f"{output}: scored {result.rows - result.failed} of {result.rows} rows")
 
 
-def _exit(result: FileScoreResult, *, strict: bool) -> None:
-    """Print how many rows failed; exit with 1 if all failed, or if some failed and ``strict`` is set."""
+def _exit_code(result: FileScoreResult, *, strict: bool) -> int:
+    """Print how many rows failed; return 1 if all failed, or if some failed and ``strict`` is set."""
     if result.failed == result.rows:
         print_error(f"no row could be scored, first failure: {result.first_failure}")
-        raise typer.Exit(1)
-    _warn_of_failed_rows(result)
-    if result.failed:
-        raise typer.Exit(1 if strict else 0)
-
-
-def _warn_of_failed_rows(result: FileScoreResult) -> None:
+        return 1
     if result.failed:
         print_warning(f"{result.failed} rows failed, first failure: {result.first_failure}")
-
-
-def _pool(
-    engine: Literal["local", "ray"], ray_address: str | None, workers: int | None
-) -> AbstractContextManager[ShardPool]:
-    """Return the workers of an engine, which start when they are needed."""
-    if engine == "local":
-        from hengwen.runs.shards.schedule import local_pool
-
-        return local_pool(workers)
-    from hengwen.runs.shards.ray_pool import import_ray, ray_pool
-
-    import_ray(only_this_machine=ray_address is None)
-    return ray_pool(ray_address, workers)
+    return int(strict and result.failed > 0)
 
 
 def serve_reward(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -37,15 +37,12 @@ StoreArgument = Annotated[
         metavar="STORE", envvar="HENGWEN_STORE", show_envvar=False, help="Path or URL of the store."
     ),
 ]
-RayAddress = Annotated[
-    str | None,
+Engine = Annotated[
+    Literal["local", "ray"],
     typer.Option(
-        "--ray-address",
-        metavar="HOST:PORT",
-        envvar="HENGWEN_RAY_ADDRESS",
-        show_envvar=False,
+        "--engine",
         rich_help_panel=RARE,
-        help="A Ray cluster, or auto.",
+        help="Score in processes here, or as tasks of Ray (RAY_ADDRESS).",
     ),
 ]
 Outputs = Annotated[

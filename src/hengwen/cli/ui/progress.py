@@ -53,10 +53,8 @@ def resumable_progress(
     hint: Callable[[], str], *, quiet: bool, checkpoints: int = 1
 ) -> Iterator[Callable[[str, int, int], None] | None]:
     """Yield a progress callback, or None if ``quiet``; say how to resume a run that is interrupted."""
-    from hengwen._internal.gc_tuning import relaxed_gc
-
     try:
-        with relaxed_gc(), progress_bar(quiet=quiet, checkpoints=checkpoints) as progress:
+        with progress_bar(quiet=quiet, checkpoints=checkpoints) as progress:
             yield progress
     except KeyboardInterrupt:
         print_error(f"interrupted; {hint()}")

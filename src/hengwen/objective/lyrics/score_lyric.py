@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from hengwen._internal.worker_pool import map_stream
+from hengwen._internal.workers import map_stream
 from hengwen.objective.lyrics import parse_document, parse_muchin
 from hengwen.objective.lyrics.parsed import ParsedPair
 from hengwen.objective.lyrics.phases import LyricPhases, bonus_share, compute_phases
