@@ -111,7 +111,6 @@ TOPICS = (
         scripts=(
             Script(name="bench_main_job.py", quick=("--answers", "1080"), rounds=1, seconds=900),
             Script(name="bench_stages.py", quick=("--count", "200")),
-            Script(name="bench_ray.py", quick=("--copies", "3")),
         ),
     ),
     Topic(

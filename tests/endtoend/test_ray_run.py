@@ -1,129 +1,92 @@
-"""A plan run by workers of a Ray cluster: each call is made once, within the limits, whatever dies."""
+"""``--engine ray``: the rows of the local processes, whatever dies meanwhile."""
 
 from __future__ import annotations
 
+import json
 import os
-import re
-import signal
-import threading
-import time
-from collections import Counter
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ray_cluster import WARNINGS
 
-from hengwen import Score, open_store
+from hengwen import Failure, open_store
 
 pytestmark = [pytest.mark.slow, *WARNINGS]
 
-COUNT = 60
-HELD = 20
+ROWS = 8_640
+SCORER = """
+import os, signal
+from pathlib import Path
+from hengwen import Score
+
+class Fragile:
+    signature, names = "fragile|v:1", ("fragile.length",)
+    def __init__(self, marks: str) -> None:
+        self.marks = marks
+    def score(self, sample, response):
+        if response.text == "KILL":
+            os.kill(os.getpid(), signal.SIGKILL)
+        mark = Path(self.marks, f"{sample.id}.killed")
+        if response.text.startswith("kill once") and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return [Score(name="fragile.length", value=len(response.text), signature=self.signature)]
+"""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def settings(ray_settings: str) -> None:
-    """Set the environment of Ray before anything imports it."""
+def text_of(number: int) -> str:
+    return "KILL" if number == 700 else "kill once" if number in {5, 4_000} else "x" * (number % 90)
 
 
 @pytest.fixture
-def ray_run(run, ray_cluster, postgres: str, judge_server) -> Callable[..., tuple]:
-    def call(plan: Path, *more: str) -> tuple:
-        judge = ["--judge", "openai/tiny", "--base-url", judge_server.url]
-        ray = ["--engine", "ray", "--ray-address", ray_cluster.address, "--workers", "3"]
-        return run(plan, *judge, *ray, "--store", postgres, *more)
-
-    return call
-
-
-def outcomes(url: str) -> dict[tuple, tuple]:
-    """Return the outcomes of the only run of a store, which must be finished; each occurs once."""
-    with open_store(url) as store:
-        (finished,) = store.runs()
-        assert finished.status == "finished"
-        rows = list(store.rows([finished]))
-    values = {
-        (row.sample_id, row.repeat, row.score.name): (row.outcome.value, row.outcome.signature)
-        for row in rows
-        if isinstance(row.outcome, Score)
-    }
-    assert len(values) == len(rows)
-    return values
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(SCORER)
+    (tmp_path / "ray").mkdir()
+    rows = [{"id": f"r{number}", "input": "q", "output": text_of(number)} for number in range(ROWS)]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
 
 
-def workers_of(ray_folder: str) -> set[int]:
-    """Return the ids of the processes that run a plan in the cluster with this folder."""
-    pids = set()
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                command = (folder / "cmdline").read_bytes()
-                variables = (folder / "environ").read_bytes().split(b"\0")
-            except OSError:  # the process has ended
-                continue
-            if command.startswith(b"ray::run_worker") and f"RAY_TMPDIR={ray_folder}".encode() in variables:
-                pids.add(int(folder.name))
-    return pids
+def hengwen(*arguments: str, address: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *([] if WARNINGS else ["-W", "error"]), "-m", "hengwen", *arguments]
+    variables = {**os.environ, "RAY_ADDRESS": address}
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=variables)
 
 
-def in_background(action: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=action)
-    thread.start()
-    return thread
+def test_a_file_has_the_same_scores_and_one_failure(folder: Path, ray_cluster: Any) -> None:
+    def score(engine: str) -> list[dict[str, Any]]:
+        more = ("--scorer", "own.py:Fragile", "--set", "marks=ray", "--engine", engine, "--json")
+        command = ("score", "in.jsonl", "-o", f"{engine}.jsonl", *more, "--workers", "2")
+        done = hengwen(*command, address=ray_cluster.address)
+        result = json.loads(done.stdout)
+        assert (result["rows"], result["failed"]) == (ROWS, 1)
+        return [json.loads(line) for line in Path(f"{engine}.jsonl").read_text().splitlines()]
+
+    ray, local = score("ray"), score("local")
+    assert [row["id"] for row in ray] == [f"r{number}" for number in range(ROWS)]
+    assert "the worker process that scored it died" in ray[700]["message"]
+    assert "the worker process that scored it died" in local[700]["message"]
+    assert [{**row, "message": ""} for row in ray] == [{**row, "message": ""} for row in local]
 
 
-def wait_for_requests(judge_server, count: int) -> None:
-    deadline = time.monotonic() + 900  # the workers start one after the other on a busy machine
-    while len(judge_server.prompts) < count:
-        assert time.monotonic() < deadline, f"{len(judge_server.prompts)} requests"
-        time.sleep(0.01)
-    assert len(judge_server.prompts) == count
+def test_a_plan_has_the_same_rows(folder: Path, ray_cluster: Any) -> None:
+    scorers = ["length", {"name": "own.py:Fragile", "options": {"marks": "ray"}}]
+    task = {"name": "t", "samples": "in.jsonl", "scorers": scorers, "judges": [{"rubric": "lyric_craft"}]}
+    plan = {"name": "p", "tasks": [task], "checkpoints": [{"name": "a", "responses": "in.jsonl"}]}
+    (folder / "plan.yaml").write_text(json.dumps(plan))
 
+    def run(engine: str) -> dict[tuple[Any, ...], Any]:
+        command = ("run", "plan.yaml", "--store", f"{engine}.db", "--engine", engine, "-q", "--trust")
+        hengwen(*command, "--workers", "2", "--limit", "1000", address=ray_cluster.address)
+        with open_store(f"{engine}.db") as store:
+            return {(row.sample_id, row.score.name): row.outcome for row in store.rows(store.runs())}
 
-def test_a_killed_worker_and_node_change_no_result_and_no_limit_is_exceeded(
-    ray_run, run, ray_cluster, ray_settings: str, judge_server, suite, postgres: str, tmp_path: Path
-) -> None:
-    plan = suite(COUNT)
-    judge_server.hold_after = HELD
-
-    def kill() -> None:
-        try:
-            wait_for_requests(judge_server, HELD + 6)
-            os.kill(min(workers_of(ray_settings)), signal.SIGKILL)
-            ray_cluster.remove_node(min(ray_cluster.worker_nodes, key=id), allow_graceful=False)
-        finally:
-            judge_server.hold_after = None
-
-    thread = in_background(kill)
-    code, _, err = ray_run(plan, "-j", "6")
-    thread.join()
-    assert (code, err) == (0, "")
-    sent = Counter(re.search(r"第(\d+)个问题", prompt)[1] for prompt in judge_server.prompts)
-    assert len(sent) == COUNT
-    assert len(judge_server.prompts) <= COUNT + 6  # only calls that were open when their worker died
-    values = outcomes(postgres)
-    assert len(values) == COUNT * 6
-    local = str(tmp_path / "local.db")
-    judge = ["--judge", "openai/tiny", "--base-url", judge_server.url]
-    assert run(plan, *judge, "--store", local)[0] == 0
-    assert values == outcomes(local)
-
-
-def test_an_interrupted_run_keeps_its_replies_and_is_resumed(
-    start, here, ray_cluster, judge_server, suite, postgres: str
-) -> None:
-    plan = suite(COUNT)
-    ray = ("--engine", "ray", "--ray-address", ray_cluster.address, "--workers", "2")
-    judge_server.hold_after = HELD
-    process = start(plan, postgres, *ray)
-    wait_for_requests(judge_server, HELD + 4)
-    process.send_signal(signal.SIGINT)
-    time.sleep(1.0)  # workers ask twice a second whether they should stop; no assertion depends on it
-    judge_server.hold_after = None
-    out, err = process.communicate(timeout=900)
-    assert (process.returncode, out) == (130, "")
-    assert "interrupted; the results are in" in err
-    assert here(plan, postgres, *ray) == (0, "", "")
-    assert len(judge_server.prompts) == COUNT
-    assert len(outcomes(postgres)) == COUNT * 6
+    ray, local = run("ray"), run("local")
+    dead = ("r700", "fragile.length")
+    assert [rows.pop(dead).status for rows in (ray, local)] == ["scorer_error"] * 2
+    assert ray == local
+    assert not [key for key, outcome in ray.items() if key[1] == dead[1] and isinstance(outcome, Failure)]

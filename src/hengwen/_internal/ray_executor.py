@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-from hengwen._internal import workers
 from hengwen.errors import ConfigError, PluginError, WorkerError
 
 LOCAL_OBJECT_STORE_BYTES = 100 * 2**20
@@ -47,15 +48,18 @@ def connect() -> Any:
 class RayExecutor(Executor):
     """Runs batches as tasks; those that die thrice end like those of a broken process pool."""
 
-    def __init__(self, setup: bytes) -> None:
+    def __init__(self, set_up: Callable[[bytes], None], setup: bytes) -> None:
+        self._set_up = set_up
         self._ray = connect()
         self._setup = self._ray.put(setup)
         self._run = self._ray.remote(num_cpus=1, max_retries=RETRIES)(run_batch)
         self._open: set[Any] = set()
+        self._redirected = redirect_stdout(sys.stderr)  # Ray prints to stdout when a worker dies
+        self._redirected.__enter__()
 
     def submit(self, fn: Any, /, *args: Any, **options: Any) -> Future[Any]:
-        """Send a batch; ``fn`` is that of all executors, ``workers.apply``."""
-        reference = self._run.remote(self._setup, str(Path.cwd()), *args)
+        """Send a batch."""
+        reference = self._run.remote(self._set_up, self._setup, str(Path.cwd()), fn, *args)
         self._open.add(reference)
         future: Future[Any] = Future()
         errors = self._ray.exceptions
@@ -76,9 +80,10 @@ class RayExecutor(Executor):
         return future
 
     def kill(self) -> None:
-        """Cancel the batches that have no results yet."""
+        """Cancel the batches that have no results yet; the pool calls this once."""
         for reference in list(self._open):
             self._ray.cancel(reference, force=True)
+        self._redirected.__exit__(None, None, None)
 
     def cause_of_death(self) -> str:
         """Return how a process died, of which Ray tells little."""
@@ -88,12 +93,14 @@ class RayExecutor(Executor):
 _setup = b""
 
 
-def run_batch(setup: bytes, folder: str, items: Any) -> Any:  # pragma: no cover - runs in other processes
+def run_batch(
+    set_up: Callable[[bytes], None], setup: bytes, folder: str, fn: Any, items: Any
+) -> Any:  # pragma: no cover - runs in other processes
     """Return the results of a batch, in the folder of the command, if the machine has it."""
     global _setup
     if setup != _setup:
         if Path(folder).is_dir():
             os.chdir(folder)
-        workers.set_up(setup)
+        set_up(setup)
         _setup = setup
-    return workers.apply(items)
+    return fn(items)

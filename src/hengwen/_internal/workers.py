@@ -233,7 +233,7 @@ class WorkerPool(Generic[Item, Result]):
         if self._engine == "ray":
             from hengwen._internal.ray_executor import RayExecutor
 
-            return RayExecutor(self._setup)
+            return RayExecutor(set_up, self._setup)
         return _LocalExecutor(workers, self._setup)
 
 
