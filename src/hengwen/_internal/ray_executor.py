@@ -19,6 +19,10 @@ RETRIES = 2
 """Number of times that Ray repeats a batch whose worker or machine died, before its items are repeated."""
 
 
+_connected = False
+"""Whether this module has connected to Ray, and not its caller."""
+
+
 def connect() -> Any:
     """Return the module ``ray``, connected to the cluster of ``RAY_ADDRESS``, else to one of this machine."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -30,6 +34,7 @@ def connect() -> Any:
         import ray
     except ImportError:
         raise PluginError("--engine ray needs ray: pip install 'hengwen[ray]'") from None
+    global _connected
     if not ray.is_initialized():
         local: dict[str, Any] = {"include_dashboard": False, "object_store_memory": LOCAL_OBJECT_STORE_BYTES}
         try:
@@ -42,6 +47,7 @@ def connect() -> Any:
         except (OSError, RuntimeError, ValueError) as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise ConfigError(f"the Ray cluster {address} (RAY_ADDRESS) cannot be used: {reason}") from error
+        _connected = True
     return ray
 
 
@@ -80,9 +86,13 @@ class RayExecutor(Executor):
         return future
 
     def kill(self) -> None:
-        """Cancel the batches that have no results yet; the pool calls this once."""
+        """Cancel the batches that have no results yet, and disconnect; the pool calls this once."""
+        global _connected
         for reference in list(self._open):
             self._ray.cancel(reference, force=True)
+        if _connected:
+            self._ray.shutdown()  # it would go on printing
+            _connected = False
         self._redirected.__exit__(None, None, None)
 
     def cause_of_death(self) -> str:

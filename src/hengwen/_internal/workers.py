@@ -181,7 +181,7 @@ class WorkerPool(Generic[Item, Result]):
 
     def submit(self, items: Sequence[Item]) -> Future[list[Result]]:
         """Return the future results of a batch, to which ``results`` waits."""
-        return self._submit(items, self.workers + 1)
+        return self._submit(items, 1 if self._engine == "ray" else self.workers + 1)
 
     def results(self, items: Sequence[Item], future: Future[list[Result]]) -> list[Result]:
         """Wait until a batch is done; if a process died meanwhile, repeat its items one by one."""
