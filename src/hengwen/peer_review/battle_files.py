@@ -1,4 +1,4 @@
-"""Read battles of files and of a store."""
+"""Read battles of files and of a store, and write them as rows."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import isnan, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.importers.columns import VERDICTS
 from hengwen.importers.sources import WINS
-from hengwen.importers.verdicts import VerdictFile, any_rows
+from hengwen.importers.verdicts import FIRST, VerdictFile, any_rows
 from hengwen.io.row_reader import FieldNames
 from hengwen.peer_review.battles import Battles
 from hengwen.records import Failure
@@ -22,7 +22,7 @@ from hengwen.results.run_order import run_labels
 from hengwen.score_id import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from hengwen.importers.verdicts import Verdict
@@ -238,3 +238,37 @@ def _read(path: Path, named: Sequence[tuple[str, str]], read: BattleColumns) -> 
         NAMES.check(next(any_rows(path)))
     for verdict in verdicts:
         read.add_verdict(verdict)
+
+
+FIELDS = (
+    "model_a",
+    "model_b",
+    "winner",
+    "judge",
+    "question",
+    "first",
+    "turn",
+    "length_a",
+    "length_b",
+)
+"""Columns of the rows."""
+
+
+def plain_rows(battles: Battles) -> Iterator[dict[str, Any]]:
+    """Yield battles as rows of plain battles, which ``read_battles`` can read."""
+    names: dict[float, str | float] = {1.0: "a", 0.0: "b", 0.5: "tie"}
+    firsts = {value: name for name, value in FIRST.items()}
+    for index in range(len(battles)):
+        model_a, model_b = battles.models[battles.model_a[index]], battles.models[battles.model_b[index]]
+        row: dict[str, Any] = {
+            "model_a": model_a,
+            "model_b": model_b,
+            "winner": names.get(outcome := float(battles.outcome[index]), outcome),
+            "judge": battles.judges[battles.judge[index]],
+            "question": battles.questions[battles.question[index]],
+            "first": firsts[int(battles.first[index])],
+            "turn": int(battles.turn[index]),
+        }
+        if battles.length_a is not None and battles.length_b is not None:
+            row |= {"length_a": float(battles.length_a[index]), "length_b": float(battles.length_b[index])}
+        yield row

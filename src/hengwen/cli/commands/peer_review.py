@@ -158,7 +158,7 @@ def _check_method(method: str | None) -> None:
 def write_battles(target: Path, data: BattleFiles) -> None:
     """Write battles to a file that ``hengwen peer-review`` reads."""
     from hengwen.io.output_files import row_writer
-    from hengwen.peer_review.exports import FIELDS, plain_rows
+    from hengwen.peer_review.battle_files import FIELDS, plain_rows
 
     with row_writer(target, list(FIELDS)) as write:
         for row in plain_rows(data.battles):
