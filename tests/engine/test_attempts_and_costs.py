@@ -12,11 +12,16 @@ from score_rows import row_of
 
 from hengwen.engine import metered_backend
 from hengwen.engine.budget import Budget, Price, estimate, estimate_tokens
-from hengwen.engine.dry_run import PLACEHOLDER_ANSWER, DryBackend, DryLedger
 from hengwen.engine.job import item_hash
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.metered_backend import CallContext, LedgerBackend
+from hengwen.engine.metered_backend import (
+    PLACEHOLDER_ANSWER,
+    CallContext,
+    DryBackend,
+    DryLedger,
+    LedgerBackend,
+)
 from hengwen.engine.pacing import Committer
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, Failure, Reply, Request, Response, Row, Run, Sample, Score, Usage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
@@ -53,19 +53,14 @@ class TaskEvaluators:
 
 
 @dataclass(slots=True, kw_only=True)
-class RunUnit:
-    """A sample of a task, or an anchor (frozen response that is judged in every run)."""
+class Answered:
+    """A sample of a task with its responses, or an anchor (frozen response that is judged in every run)."""
 
     task: TaskEvaluators
     sample: Sample
     anchor: Response | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class Answered(RunUnit):
-    """A sample with its responses, or an anchor."""
-
-    items: list[Item]
+    items: list[Item] = field(default_factory=list)
+    """The responses; none before the model under test has answered."""
     is_scored: bool = False
     """Whether the worker processes have done their evaluations of this sample."""
 
@@ -107,11 +102,11 @@ class Answers:
         unit = None if self._stopping.is_set() else next(self._units, None)
         return None if unit is None else self._stored(unit)
 
-    def _stored(self, unit: RunUnit) -> Answered:
+    def _stored(self, unit: Answered) -> Answered:
         if unit.anchor is None:
             return self._run.answered(unit, self._run.read(unit.task, unit.sample))
-        items = [Item.build(unit.sample, unit.anchor, namespace="anchor")]
-        return Answered(task=unit.task, sample=unit.sample, anchor=unit.anchor, items=items)
+        unit.items = [Item.build(unit.sample, unit.anchor, namespace="anchor")]
+        return unit
 
 
 class RunEvaluation:
@@ -131,21 +126,23 @@ class RunEvaluation:
         self._recorder = Recorder(job, ledger, committer)
         self._tasks = [TaskEvaluators(task, pool) for task in job.tasks]
 
-    def units(self) -> Iterator[RunUnit]:
+    def units(self) -> Iterator[Answered]:
         """Yield each sample of each task, and after them the task's anchors (frozen responses)."""
         for task in self._tasks:
             for sample in task.job.samples:
-                yield RunUnit(task=task, sample=sample)
+                yield Answered(task=task, sample=sample)
             for sample, response in task.job.anchors:
-                yield RunUnit(task=task, sample=sample, anchor=response)
+                yield Answered(task=task, sample=sample, anchor=response)
 
-    def answered(self, unit: RunUnit, responses: list[Response]) -> Answered:
+    def answered(self, unit: Answered, responses: list[Response]) -> Answered:
         """Return a sample with its responses, which are kept for the scorers of whole checkpoints."""
         sample = unit.sample
         if unit.task.checkpoint_scorers:
             unit.task.answers[sample.id] = responses
-        items = [Item.build(sample, response, responses[:index]) for index, response in enumerate(responses)]
-        return Answered(task=unit.task, sample=sample, items=items)
+        unit.items = [
+            Item.build(sample, response, responses[:index]) for index, response in enumerate(responses)
+        ]
+        return unit
 
     def read(self, task: TaskEvaluators, sample: Sample) -> list[Response]:
         """Return the responses to a sample that existed before the run, and record them in the ledger."""

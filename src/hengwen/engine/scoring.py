@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 from collections import Counter
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, CancelledError
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,6 +117,8 @@ class ScoringPool:
                 return await asyncio.wrap_future(self._pool.submit(units))
             except BrokenExecutor:
                 return await asyncio.to_thread(self._pool.repeat, units)
+        except CancelledError:  # the pool was closed
+            raise asyncio.CancelledError from None
         except Exception:
             results: list[Results] = []
             for unit in units:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from hengwen._internal.workers import MIN_ITEMS, ray_cpus, usable_cores
 from hengwen.engine.budget import Budget, Price
-from hengwen.engine.dry_run import DryBackend, DryLedger
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.limits.limiter import Limiter
-from hengwen.engine.metered_backend import LedgerBackend
+from hengwen.engine.metered_backend import DryBackend, DryLedger, LedgerBackend
 from hengwen.engine.scoring import ScoringPool
 from hengwen.errors import ConfigError
 from hengwen.plans.endpoints import listed_price

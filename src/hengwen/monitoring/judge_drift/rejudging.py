@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.job import Job, TaskJob
-from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.metered_backend import CallContext, DryLedger
 from hengwen.engine.pacing import Committer
 from hengwen.errors import ConfigError
 from hengwen.monitoring.judge_drift.report import (
