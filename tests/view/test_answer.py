@@ -34,7 +34,7 @@ def test_a_lyric_is_shown_line_by_line_with_the_formula_signature_and_command_of
     assert "similarity of the whole texts 1.000" in page
     assert "lyric|rules:document|carry:no|strict:no|scope:matched|parse:exact|v:1" in page
     assert "hengwen score ANSWERS.jsonl --scorer lyric --set rules=document" in page
-    assert "hengwen judge ANSWERS.jsonl -o VERDICTS.jsonl --rubric lyric_craft" in page
+    assert "hengwen score ANSWERS.jsonl -o VERDICTS.jsonl --rubric lyric_craft" in page
 
 
 @pytest.mark.slow
