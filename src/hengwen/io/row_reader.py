@@ -133,7 +133,7 @@ def _conversion(path: Path) -> str:
     if suffix == ".json":
         return f"; one object a line: jq -c '.[]' {path.name} > {path.stem}.jsonl"
     if suffix == ".parquet":
-        return "; to score Parquet files, add --engine local and -o FOLDER"
+        return "; write it as .jsonl"
     if suffix in (".xlsx", ".xls", ".ods", ".tsv"):
         return "; save the table as .csv (UTF-8, separated by commas)"
     if suffix == ".gz":
