@@ -139,21 +139,6 @@ def gate_figures(samples: int) -> Iterator[Figure]:
     yield figure("20 looks, equal runs: fall named", gates.falls_in_20_looks(samples), high=0.06)
 
 
-def power_figures(samples: int) -> Iterator[Figure]:
-    """Measure the power of ``hengwen compare`` at the sizes that ``hengwen power`` plans for power .8."""
-    from tests.monitoring.power.test_score_power import detections, family_detections
-
-    for repeats, tests in ((1, 1), (3, 1), (5, 5)):
-        share = detections(repeats, tests, samples)
-        yield figure(f"planned size, {repeats} repeats, {tests} scores", share, 0.67, 0.85)
-    for tests, correlation in ((2, 0.0), (5, 0.0), (5, 0.5), (5, 0.9), (10, 0.9)):
-        by_family, independent, share = family_detections(tests, correlation, samples)
-        case = f"planned from 40 prompts, {tests} scores, correlation {correlation:g}"
-        yield Figure(case=f"{case}: by the family", value=by_family, unit="prompts", high=1.02 * independent)
-        yield Figure(case=f"{case}: as independent", value=independent, unit="prompts")
-        yield figure(f"{case}: p up to .05", share, 0.70, 0.85)
-
-
 def speed_figures(checkpoints: int, rounds: int) -> Iterator[Figure]:
     """Measure the seconds and the peak memory of ``hengwen drift`` on a store with many checkpoints."""
     with tempfile.TemporaryDirectory() as folder:
@@ -193,7 +178,6 @@ PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "drift": drift_figures,
     "course": course_figures,
     "gate": gate_figures,
-    "power": power_figures,
     **{name: of_module(name) for name in MODULES},
 }
 

@@ -44,7 +44,6 @@ PARTS_OF_200 = (
     "admission",
     "calibration",
     "rankings",
-    "power",
     "compare",
     "course",
     "gate",

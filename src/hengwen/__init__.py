@@ -40,8 +40,11 @@ if TYPE_CHECKING:
         JudgeDriftReport as JudgeDriftReport,
         judge_drift as judge_drift,
     )
-    from hengwen.monitoring.power.plan_power import PlanPower as PlanPower, plan_power as plan_power
-    from hengwen.monitoring.power.score_power import ScorePower as ScorePower
+    from hengwen.monitoring.power import (
+        PlanPower as PlanPower,
+        ScorePower as ScorePower,
+        plan_power as plan_power,
+    )
     from hengwen.plans.plan import Plan as Plan, load_plan as load_plan
     from hengwen.records import (
         Failure as Failure,
@@ -85,8 +88,7 @@ _EXPORTS = {
     "monitoring.gates.results": "GateReport GateResult",
     "monitoring.judge_drift.rejudging": "rejudge",
     "monitoring.judge_drift.report": "JudgeDriftReport judge_drift",
-    "monitoring.power.plan_power": "PlanPower plan_power",
-    "monitoring.power.score_power": "ScorePower",
+    "monitoring.power": "PlanPower ScorePower plan_power",
     "plans.plan": "Plan load_plan",
     "records": "Failure Label Outcome Response Row Run Sample Scale Score Usage Verdict",
     "results.aggregate": "Summary",

@@ -182,7 +182,7 @@ def test_each_command_shows_something_on_a_started_plan(hengwen) -> None:
     assert "\nLyric form " in hengwen("drift", "--lang", "en").out
     gates = hengwen("gate", "mine/plan.yaml", "--baseline", "step-200", "--json").json["gates"]
     assert [gate["outcome"] for gate in gates] == ["passed", "failed"]
-    assert "detects differences from about" in hengwen("power", "mine/plan.yaml", "--lang", "en").out
+    assert "A run of mine detects" in hengwen("power", "mine/plan.yaml", "--lang", "en").out
     assert hengwen("calibrate", "mine/plan.yaml", "--lang", "en").out.count("not certified") >= 1
 
 

@@ -88,26 +88,27 @@ class Comparison:
         """Return how many prompts would show the difference, if it is the true one, with power 80 %."""
         if self.level is None or self.detectable is None or self.verdict == "mean undecided":
             return None
-        return self._prompts_for(self.test.difference, self.level, 2)
+        return prompts_for(self.test, self.test.difference, self.level)
 
     def prompts_within(self, slack: float) -> int | None:
         """Return how many prompts would show that a checkpoint is within a margin, with power 80 %.
 
         ``slack`` is the part of the margin that the observed difference leaves, if it is the true one.
         """
-        return self._prompts_for(slack, ALPHA / 2, 1) if slack > 0 else None
+        return prompts_for(self.test, slack, ALPHA / 2, 1) if slack > 0 else None
 
-    def _prompts_for(self, effect: float, level: float, sides: Literal[1, 2]) -> int | None:
-        test = self.test
-        if test.clusters < MIN_ESTIMATED or not test.error or not effect:
-            return None
-        deviation = test.error * sqrt(test.clusters)
 
-        def is_enough(clusters: int) -> bool:
-            return power_of_t(effect, deviation / sqrt(clusters), clusters - 1, level, sides=sides) >= POWER
+def prompts_for(test: PairedTest, effect: float, level: float, sides: Literal[1, 2] = 2) -> int | None:
+    """Return how many prompts show an effect with a probability of 80 %, if they vary like these."""
+    if test.clusters < MIN_ESTIMATED or not test.error or not effect:
+        return None
+    deviation = test.error * sqrt(test.clusters)
 
-        clusters = least_number(is_enough, MIN_ESTIMATED)
-        return None if clusters is None else ceil(clusters * test.prompts / test.clusters)
+    def is_enough(clusters: int) -> bool:
+        return power_of_t(effect, deviation / sqrt(clusters), clusters - 1, level, sides=sides) >= POWER
+
+    clusters = least_number(is_enough, MIN_ESTIMATED)
+    return None if clusters is None else ceil(clusters * test.prompts / test.clusters)
 
 
 def compare_checkpoints(scores: Sequence[ScoreSeries], alpha: float = ALPHA) -> list[Comparison]:

@@ -8,13 +8,10 @@ from rows import each_row
 from scipy.special import stdtrit
 from scipy.stats import binom
 
-from hengwen import Plan, Store
-from hengwen.monitoring.gates.power import gate_powers
 from hengwen.monitoring.gates.thresholds import decide
-from hengwen.plans.gates import parse_gate
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.mean_interval import mean_interval
-from hengwen.stats.paired import holm, sign_flip_test
+from hengwen.stats.paired import sign_flip_test
 from hengwen.stats.power import alpha_at_look
 
 LEVELS = np.array([0, 0.25, 0.5, 0.75, 1])
@@ -159,67 +156,3 @@ def test_the_levels_of_all_looks_add_up_to_five_percent() -> None:
 
 
 REPEATS, FALLS = 2000, 500
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "observed", "planned", "limit"),
-    [
-        ("skew", 200, 12, 0.45),
-        ("skew", 20, 80, 0.7),
-        ("even", 100, 30, 0.4),
-        ("even", 12, 60, 0.45),
-        ("pass rate .95", 200, 60, 0.85),
-        ("ceil90", 100, 40, 0.85),
-    ],
-)
-def test_the_printed_power_of_a_limit_is_that_of_the_gate(
-    add_run, store: Store, plan: Plan, name: str, observed: int, planned: int, limit: float
-) -> None:
-    rng = np.random.default_rng(4)
-    values = rng.choice(LEVELS, observed, p=DISTRIBUTIONS[name])
-    add_run("a", {"t/s": [float(value) for value in values]})
-    ((power,),) = gate_powers(store, plan, [parse_gate(f"t/s >= {limit}")], {"t": planned})
-    passes = lower_bounds(rng.choice(values, (RUNS, planned))) >= limit
-    assert power.power == pytest.approx(np.mean(passes), abs=0.06)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("observed", "planned"), [(60, 20), (24, 24), (20, 28)])
-def test_the_printed_fall_is_seen_with_the_power_of_the_gate(
-    add_run, store: Store, plan: Plan, observed: int, planned: int
-) -> None:
-    rng = np.random.default_rng(5)
-    before = rng.normal(0.5, 0.1, (3, observed))
-    differences = rng.normal(0, 0.08, (3, observed))
-    for checkpoint, values in (("a", before), ("b", before + differences)):
-        add_run(checkpoint, {f"t/s{index}": row.tolist() for index, row in enumerate(values)}, scale=None)
-    ((power,),) = gate_powers(store, plan, [parse_gate("no_drop(*, a)")], {"t": planned})
-    centred = differences - differences.mean(axis=1, keepdims=True)
-    spread = (observed / (observed - 1)) ** 0.5
-    seen, level = 0, alpha_at_look(1)
-    for _ in range(FALLS):
-        drawn = spread * np.array([rng.choice(row, planned) for row in centred])
-        drawn[0] -= power.falls[0].fall
-        p_values = {str(index): sign_flip_test([0.0] * planned, row).p for index, row in enumerate(drawn)}
-        seen += holm(p_values)["0"] <= level
-    assert seen / FALLS == pytest.approx(0.8, abs=0.06)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("observed", "planned"), [(60, 20), (24, 24), (20, 60)])
-def test_the_printed_power_of_a_margin_is_that_of_the_gate(
-    add_run, store: Store, plan: Plan, observed: int, planned: int
-) -> None:
-    rng = np.random.default_rng(6)
-    before = rng.normal(0.5, 0.1, observed)
-    differences = rng.normal(0, 0.08, observed)
-    for checkpoint, values in (("a", before), ("b", before + differences)):
-        add_run(checkpoint, {"t/s": values.tolist()}, scale=None)
-    ((power,),) = gate_powers(store, plan, [parse_gate("noninferior(t/s, a, 0.04)")], {"t": planned})
-    drawn = rng.choice(differences - differences.mean(), (REPEATS, planned))
-    drawn *= (observed / (observed - 1)) ** 0.5
-    for alpha, printed in ((0.05, power.power), (alpha_at_look(1), power.power_at_first_look)):
-        intervals = [difference_interval(row, confidence=1 - 2 * alpha) for row in drawn]
-        passes = [item.bounds is not None and item.bounds[0] >= -0.04 for item in intervals]
-        assert printed == pytest.approx(np.mean(passes), abs=0.06)
