@@ -13,7 +13,6 @@ from hengwen.errors import ConfigError
 from hengwen.plans.gates import (
     FUNCTIONS,
     GateSpec,
-    NoDriftTerm,
     NoDropTerm,
     NonInferiorTerm,
     Term,
@@ -73,14 +72,6 @@ def test_no_drop_has_a_pattern_and_may_name_a_baseline(text: str, pattern: str, 
     assert (term.pattern, term.baseline) == (pattern, baseline)
 
 
-def test_no_drift_has_a_pattern_only() -> None:
-    term = only("no_drift(lyrics/*)")
-    assert isinstance(term, NoDriftTerm)
-    assert term.pattern == "lyrics/*"
-    with pytest.raises(ConfigError, match=r"column 13 of .*: expected '\)', got ','"):
-        parse_gate("no_drift(t/*, a)")
-
-
 def test_terms_are_joined_by_and_and_keep_their_text() -> None:
     gate = parse_gate("a/b  >= 0.6 and coverage(a/b)  >= 0.95\n and no_drop(a/*)")
     assert [term.text for term in gate.terms] == ["a/b >= 0.6", "coverage(a/b) >= 0.95", "no_drop(a/*)"]
@@ -104,7 +95,7 @@ WRONG = [
     ("a/b >= 1 AND a/c >= 1", 10, "terms are joined by 'and'; alternatives are not possible"),
     ("a/b >= 1 a/c >= 1", 10, "expected 'and' or the end of the gate, got 'a/c'"),
     ("a/b >= 1 and", 13, "expected a score (TASK/SCORE) or a function"),
-    ("a/* >= 1", 1, "expected one score, got the pattern 'a/*'; patterns are for no_drop and no_drift"),
+    ("a/* >= 1", 1, "expected one score, got the pattern 'a/*'; patterns are for no_drop"),
     ("no_drop(a/?*)", 9, "a pattern has no other wildcard than *, got 'a/?*'"),
     ("no_drop(total)", 9, "expected a score (TASK/SCORE), got 'total'"),
     ("no_drop(a/b", 12, "expected ',' or ')'"),

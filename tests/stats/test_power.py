@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from rows import each_row
 
-from hengwen.stats.paired_variance import PairedVariance
 from hengwen.stats.power import (
     can_be_significant,
     detectable_difference,
@@ -147,13 +146,6 @@ def test_equal_passes_can_fall_by_what_the_flips_can_reach() -> None:
     assert fall * 40 >= 6, "six prompts of one sign are the fewest that are significant"
     moved = [1.0, -1.0] + [0.0] * 38
     assert detectable_difference(moved, None, span=1.0, continuous=False) > fall
-
-
-@each_row(("fall", "prompts"), [(0.05, 393), (0.1, 133), (0.2, 49)])
-def test_a_pass_rate_needs_the_prompts_of_the_variance_after_the_fall(fall: float, prompts: int) -> None:
-    variance = PairedVariance(cluster=0, prompt=0.0777, repeat=None, repeats=1, freedom=99, jump=1)
-    assert variance.prompts_for(fall, 1) == pytest.approx(prompts, abs=2)
-    assert variance.smallest_difference(prompts, 1) == pytest.approx(fall, rel=0.01)
 
 
 @each_row("alpha", [0.05, 0.01])

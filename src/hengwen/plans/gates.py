@@ -8,7 +8,6 @@
                 | calibration(ADDRESS) OP NUMBER
                 | noninferior(ADDRESS, BASELINE, MARGIN)
                 | no_drop(PATTERN[, BASELINE])
-                | no_drift(PATTERN)
     OP         := >= | > | <= | <
     ADDRESS    := TASK/SCORE
     PATTERN    := an address in which * stands for any text
@@ -41,7 +40,7 @@ Measure = Literal["score", "coverage", "calibration"]
 DEFAULT_BASELINE = "baseline"
 """In a gate, the run of ``--baseline``, or else the one that ``hengwen runs pin`` selected."""
 MEASURES = ("coverage", "calibration")
-FUNCTIONS = (*MEASURES, "noninferior", "no_drop", "no_drift")
+FUNCTIONS = (*MEASURES, "noninferior", "no_drop")
 _TOKEN = re.compile(r"\s*(?:(>=|<=|>|<|=+|[(),])|([^\s(),<>=]+))")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WIDE = dict(zip("（），＞＜＝≥≤／", ("(", ")", ",", ">", "<", "=", ">=", "<=", "/"), strict=True))
@@ -82,16 +81,7 @@ class NoDropTerm:
     baseline: str = DEFAULT_BASELINE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoDriftTerm:
-    """``no_drift(PATTERN)``: no score gets worse by more than it usually changes between checkpoints."""
-
-    text: str
-    column: int
-    pattern: str
-
-
-Term = ThresholdTerm | NonInferiorTerm | NoDropTerm | NoDriftTerm
+Term = ThresholdTerm | NonInferiorTerm | NoDropTerm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +130,7 @@ def parse_gate(expression: str, tier: Tier = "fail") -> Gate:
 def check_addresses(gate: Gate, known: Collection[str], owner: str) -> None:
     """Check that a gate names only known scores."""
     for term in gate.terms:
-        if isinstance(term, (NoDropTerm, NoDriftTerm)):
+        if isinstance(term, NoDropTerm):
             if not matching(term.pattern, known):
                 hint = did_you_mean(term.pattern, known)
                 _fail(gate.expression, term.column, f"no score of {owner} matches {term.pattern!r}{hint}")
@@ -195,10 +185,6 @@ class _Parser:
             self._fail(name, f"unknown function {name.text!r}{did_you_mean(name.text, FUNCTIONS)}")
         self.expect("(", "'('")
         argument = self._next("a score (TASK/SCORE)")
-        if name.text == "no_drift":
-            pattern = self._pattern(argument)
-            self.expect(")", "')'")
-            return NoDriftTerm(text=self._text_from(name), column=argument.column, pattern=pattern)
         if name.text == "no_drop":
             pattern, baseline = self._pattern(argument), DEFAULT_BASELINE
             if self._peek() == ",":
@@ -248,7 +234,7 @@ class _Parser:
         if "*" in token.text:
             self._fail(
                 token,
-                f"expected one score, got the pattern {token.text!r}; patterns are for no_drop and no_drift",
+                f"expected one score, got the pattern {token.text!r}; patterns are for no_drop",
             )
         if not all(split_address(token.text)):
             self._fail(token, f"expected a score (TASK/SCORE), got {token.text!r}")

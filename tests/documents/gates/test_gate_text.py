@@ -59,29 +59,6 @@ def test_a_pattern_names_the_score_of_which_it_shows_the_difference() -> None:
     assert short_figures(several).en == "t/other −0.10 from a, p = .001, 40 prompts"
 
 
-def test_no_drift_is_seen_only_if_the_condition_holds() -> None:
-    passed = term("passed", kind="no_drift", drifts=(DRIFT,))
-    en, zh = details(passed)
-    assert en.startswith("no fall beyond the usual movement of checkpoints seen since a: t/s (0 checkpoints)")
-    assert zh.startswith("自 a 起未见超出平常波动的变差：t/s")
-    few = replace(DRIFT, drifts="cannot be told from the usual movement")
-    en, zh = details(term("inconclusive", "too few checkpoints", kind="no_drift", drifts=(DRIFT, few)))
-    assert en.startswith("changes since a: t/s (0 checkpoints), t/s (0 checkpoints), ")
-    assert zh.startswith("自 a 起的变化：t/s")
-
-
-@each_row(
-    ("reason", "hint"),
-    [
-        ("not comparable", "name the run of an earlier checkpoint: --baseline RUN"),
-        ("own baseline", "pin an earlier run: hengwen runs pin RUN"),
-    ],
-)
-def test_a_baseline_that_is_not_earlier_is_to_be_replaced(reason: Reason, hint: str) -> None:
-    result = TermResult(text="x", kind="no_drift", outcome="inconclusive", reason=reason, baseline=BASELINE)
-    assert details(result)[0].endswith(f", {hint}")
-
-
 def certificate_note(**uncertified: NoCertificate) -> str:
     result = TermResult(text="x", kind="score", outcome="failed", value=0.5, prompts=9)
     gate = GateResult(

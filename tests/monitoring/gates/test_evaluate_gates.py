@@ -271,9 +271,7 @@ def limited_facts(samples: int) -> dict:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "gate", ["t/s >= 0.1", "no_drop(*, a0)", "noninferior(t/s, a0, 0.5)", "no_drift(*)", "no_drift(t/s)"]
-)
+@pytest.mark.parametrize("gate", ["t/s >= 0.1", "no_drop(*, a0)", "noninferior(t/s, a0, 0.5)"])
 def test_a_part_of_the_prompts_is_not_the_plan(add_run, check: Check, gate: str) -> None:
     """As with ``--limit``: each prompt that was evaluated has a score."""
     for number, mean in enumerate([0.03, 0.05, 0, 0.02, 0.01]):
@@ -299,8 +297,6 @@ def test_a_part_of_the_prompts_is_not_the_plan(add_run, check: Check, gate: str)
         "no_drop(lyrics/*, ckpt-3000)",
         "no_drop(*, ckpt-3000)",
         "no_drop(lyrics/lyric.total, ckpt-3000)",
-        "no_drift(lyrics/*)",
-        "no_drift(persona/*)",
     ],
 )
 def test_no_gate_passes_on_a_limited_run_of_the_demo(limited_demo: Store, gate: str) -> None:
@@ -324,7 +320,7 @@ def limited_demo() -> Iterator[Store]:
         yield opened
 
 
-@pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drop(t/*, a0)", "no_drift(*)", "no_drift(t/r)"])
+@pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drop(t/*, a0)"])
 def test_a_score_without_any_row_is_not_scored(add_run, check: Check, gate: str) -> None:
     """As in a run that stopped before it reached the second scorer."""
     for number, mean in enumerate([0.03, 0.05, 0, 0.02, 0.01]):
@@ -338,7 +334,7 @@ def test_a_score_without_any_row_is_not_scored(add_run, check: Check, gate: str)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drift(*)"])
+@pytest.mark.parametrize("gate", ["no_drop(*, a0)"])
 def test_a_score_that_only_the_baseline_has_is_named(add_run, check: Check, gate: str) -> None:
     for number, mean in enumerate([0.03, 0.05, 0, 0.02, 0.01]):
         values = [value - mean for value in HIGH]
@@ -359,7 +355,7 @@ def test_a_fall_counts_more_than_a_score_that_only_the_baseline_has(add_run, che
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drift(*)"])
+@pytest.mark.parametrize("gate", ["no_drop(*, a0)"])
 def test_a_score_that_applies_to_no_prompt_is_left_out(add_run, check: Check, gate: str) -> None:
     for number, mean in enumerate([0.03, 0.05, 0, 0.04, 0.02]):
         values = [value - mean for value in HIGH]

@@ -64,34 +64,6 @@ def test_no_limit_of_a_pass_rate_passes_falsely_in_more_than_52_of_1000(prompts:
     assert risks.max() <= 0.052
 
 
-def false_passes_with_confirmation(shape: tuple[float, float], prompts: int, more: int) -> float:
-    """Return the share of runs that pass a limit just above the truth with one answer, or with ``more``.
-
-    Args:
-        shape: Parameters of the beta distribution of the pass rates of prompts.
-        prompts: Number of prompts.
-        more: Number of answers to each prompt that ``--confirm`` adds if the first ones do not decide.
-    """
-    rng = np.random.default_rng(7)
-    limit = shape[0] / sum(shape) + 1e-9
-    rates = rng.beta(*shape, (CONFIRMED, prompts))
-    first, further = (rng.binomial(count, rates) for count in (1, more))
-    passes = lower_bounds(first) >= limit
-    fails = 1 - lower_bounds(1 - first) < limit
-    confirmed = lower_bounds((first + further) / (1 + more)) >= limit
-    return float(np.mean(passes | (~fails & confirmed)))
-
-
-@pytest.mark.slow
-@each_row("shape", [(1, 1), (4, 1), (9, 1), (19, 1), (0.5, 0.5), (1.9, 0.1)])
-@each_row("prompts", [10, 30, 100])
-def test_a_confirmed_gate_passes_falsely_in_at_most_five_of_a_hundred(
-    shape: tuple[float, float], prompts: int
-) -> None:
-    for more in (1, 4, 9):
-        assert false_passes_with_confirmation(shape, prompts, more) <= 0.05
-
-
 LOOKS, PROMPTS, BASELINES = 20, 20, 1000
 
 

@@ -14,7 +14,7 @@ from hengwen.documents.gates.gate_text import gate_details
 from hengwen.monitoring.gates.results import GateResult, TermResult
 
 HIGH = [0.9, 1.0, 0.8, 1.0] * 15
-COMPARISONS = ["no_drop(*, a0)", "noninferior(t/s, a0, 0.5)", "no_drift(*)"]
+COMPARISONS = ["no_drop(*, a0)", "noninferior(t/s, a0, 0.5)"]
 Check = Callable[..., GateReport]
 
 

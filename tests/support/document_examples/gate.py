@@ -5,7 +5,6 @@ from typing import Any
 
 from hengwen.documents.blocks import Document
 from hengwen.documents.gates.gate import gate_document
-from hengwen.monitoring.drift.score_drift import ScoreDrift
 from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
 from hengwen.monitoring.run_comparison import ScoreComparison
 from hengwen.records import Run, Scale
@@ -62,22 +61,6 @@ MARGIN = TermResult(
     baseline=BEFORE,
     needed_prompts=2100,
 )
-DRIFT = TermResult(
-    text="no_drift(talk/*)",
-    kind="no_drift",
-    outcome="inconclusive",
-    reason="too few checkpoints",
-    level=0.05,
-    look=1,
-    baseline=BEFORE,
-    drifts=(
-        ScoreDrift(
-            address="talk/jury.level",
-            differs="no difference seen",
-            drifts="cannot be told from the usual movement",
-        ),
-    ),
-)
 NOTHING = TermResult(
     text="talk/[odd] >= 1",
     kind="score",
@@ -103,7 +86,7 @@ def example(folder: Path) -> Document:
             gates=(
                 gate(LEVEL),
                 gate(FALL),
-                gate(MARGIN, DRIFT, enforced=None, uncertified=uncertified),
+                gate(MARGIN, enforced=None, uncertified=uncertified),
                 gate(FALL, tier="warn", enforced=None),
                 gate(NOTHING),
             ),

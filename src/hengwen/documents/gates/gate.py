@@ -17,7 +17,6 @@ from hengwen.documents.gates.gate_text import (
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.missing import empty_verdicts
 from hengwen.documents.score_names import verdicts_on_rewards
-from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.text.language import COLON, COMMA, NO_TEXT, SEMICOLON, Bilingual, both
 from hengwen.text.numbers import count, decimals_for, interval, minus, number, p_text, percent, plural, signed
 
@@ -238,17 +237,6 @@ def _term_record(term: TermResult) -> dict[str, object]:
             }
             for score in term.scores
         ],
-        "drifts": [
-            {
-                "address": score.address,
-                "drifts": score.drifts,
-                "direction": score.direction,
-                "checkpoints": len(score.means),
-                "p_adjusted": min(corrected_p_values(score), default=None),
-                "detectable": None if score.steps is None else score.steps.slope_detectable,
-            }
-            for score in term.drifts
-        ],
     }
 
 
@@ -268,9 +256,6 @@ def short_figures(term: TermResult) -> Bilingual:
 def _figures(term: TermResult) -> Bilingual | None:
     if term.kind == "no_drop":
         return _fall(term)
-    if term.kind == "no_drift" and term.outcome in ("passed", "failed"):
-        scores = Bilingual(f"{len(term.drifts)} 项分数", plural(len(term.drifts), "score"))
-        return scores if term.p is None else COMMA.join([scores, p_text(term.p)])
     if term.value is None:
         return None
     if term.kind == "coverage":

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.documents.missing import least_text, mend_text, missing_text
-from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.results.comparisons import min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.score_id import address_of, split_address
-from hengwen.text.language import COLON, COMMA, NO_TEXT, NOTED, SEMICOLON, Bilingual, both
+from hengwen.text.language import COLON, COMMA, NO_TEXT, NOTED, SEMICOLON, Bilingual, both, say
 from hengwen.text.numbers import (
     count,
     counted,
@@ -25,7 +24,6 @@ from hengwen.text.numbers import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hengwen.monitoring.drift.score_drift import ScoreDrift
     from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
     from hengwen.monitoring.run_comparison import ScoreComparison
 
@@ -52,9 +50,6 @@ _ONLY_WARNING = Bilingual(
 )
 _NOT_COUNTED = Bilingual(
     "没有通过校准的评审不计入退出码", "judges that are not certified do not count for the exit code"
-)
-_EARLIER_BASELINE = Bilingual(
-    "请指定较早检查点的运行：--baseline 运行", "name the run of an earlier checkpoint: --baseline RUN"
 )
 _REASONS: Mapping[str, Bilingual] = {
     "": NO_TEXT,
@@ -188,8 +183,8 @@ def reason_text(term: TermResult) -> Bilingual:
 
 
 def _figures(term: TermResult) -> Bilingual:
-    if term.kind in ("no_drop", "no_drift"):
-        return _fall_figures(term) if term.kind == "no_drop" else _drift_figures(term)
+    if term.kind == "no_drop":
+        return _fall_figures(term)
     if term.value is None or term.prompts is None:
         return NO_TEXT
     return _value_figures(term, term.value, term.prompts)
@@ -248,40 +243,6 @@ def _fall_figures(term: TermResult) -> Bilingual:
     )
 
 
-def _drift_figures(term: TermResult) -> Bilingual:
-    """Return the results of ``no_drift``; the word drift is used only if the tests found a drift."""
-    if term.level is None:
-        return NO_TEXT
-    drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction != "better"]
-    texts = COMMA.join(_drift_text(score) for score in drifts or term.drifts)
-    if drifts:
-        head = Bilingual(
-            "漂移，变差超出平常的波动", "drift, a fall beyond the usual movement of checkpoints,"
-        )
-    elif term.outcome == "passed":
-        head = Bilingual("未见超出平常波动的变差", "no fall beyond the usual movement of checkpoints seen")
-    else:
-        head = Bilingual("的变化", "changes")
-    return Bilingual(
-        f"自 {baseline_name(term)} 起{head.zh}：{texts.zh}{_level(term).zh}",
-        f"{head.en} since {baseline_name(term)}: {texts.en}{_level(term).en}",
-    )
-
-
-def _drift_text(score: ScoreDrift) -> Bilingual:
-    steps, p_values = score.steps, corrected_p_values(score)
-    p = f" {p_text(min(p_values))}" if p_values else ""
-    n = len(score.means)
-    text = f"{score.address}{p}"
-    note = Bilingual(f"{n} 个检查点", f"{n} checkpoints")
-    if steps is not None and steps.slope_detectable is not None and score.drifts != "drift":
-        value = number(steps.slope_detectable, max(2, decimals_for(score.scale, [steps.slope_detectable])))
-        note = COMMA.join(
-            [note, Bilingual(f"可检出的最小变化 {value}", f"smallest detectable change {value}")]
-        )
-    return NOTED.format(text, note)
-
-
 def _fall_text(score: ScoreComparison) -> Bilingual:
     test = score.test
     assert test is not None  # callers pass only scores with a test
@@ -301,15 +262,8 @@ def _next_step(term: TermResult) -> Bilingual:
         return _NEXT["undefined agreement"]
     if term.reason == "too uncertain":
         if term.needed_prompts is None:
-            return Bilingual(
-                "需要更多题目，或用 --confirm N 追加回答",
-                "more prompts are needed, or more answers: --confirm N",
-            )
-        n = count(term.needed_prompts)
-        return Bilingual(
-            f"约需 {n} 题，或用 --confirm N 追加回答",
-            f"about {n} prompts are needed, or more answers: --confirm N",
-        )
+            return say("more prompts are needed")
+        return say("about {n} prompts are needed", n=count(term.needed_prompts))
     if term.reason == "too few prompts" and term.level is not None:
         tasks = {split_address(score.address)[0] for score in term.scores}
         clusters = min_clusters(max(1, len(tasks)), term.level)
@@ -318,8 +272,7 @@ def _next_step(term: TermResult) -> Bilingual:
         )
     if term.failures or (term.reason == "low coverage" and term.kind == "score"):
         return mend_text(term.failures)
-    is_late = term.reason == "not comparable" and term.kind == "no_drift" and not term.drifts
-    return _EARLIER_BASELINE if is_late else _NEXT.get(term.reason, NO_TEXT)
+    return _NEXT.get(term.reason, NO_TEXT)
 
 
 def _level(term: TermResult) -> Bilingual:

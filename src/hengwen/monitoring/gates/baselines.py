@@ -29,12 +29,8 @@ class Baselines:
     run: Run
     default: str | Run | None = None
     """Baseline for gates that do not name one; None for the pinned run of the plan."""
-    repeated: Mapping[str, Run] = field(default_factory=dict)
-    """For the id of a baseline, a later run of the same checkpoint with more repeats, which is used instead
-    of the baseline."""
     known: dict[str, Run | None] = field(default_factory=dict)
-    """Baselines that were found before, by name; newer runs that ``--confirm`` adds do not replace these
-    baselines."""
+    """Baselines that were found before, by name."""
 
     warnings: list[str] = field(default_factory=list)
     """A warning for each baseline that is named by a git commit (``git:REF``), if files of the plan differed
@@ -56,10 +52,6 @@ class Baselines:
         if name.startswith(GIT):
             return self._at_commit(name.removeprefix(GIT))
         return self.store.find(name, self.plan.name)
-
-    def data_of(self, baseline: Run) -> Run:
-        """Return the run to compare with: the baseline, or the run that replaces it in ``repeated``."""
-        return self.repeated.get(baseline.id, baseline)
 
     def count_look(self, baseline: Run) -> int:
         """Count this test, and return its number: 1 for the first run tested against the baseline."""

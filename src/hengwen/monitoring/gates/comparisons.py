@@ -80,7 +80,7 @@ class Comparer:
         return self._no_drop(term, baseline, result)
 
     def _collected(self, baseline: Run) -> tuple[CollectedScores, tuple[str, ...]]:
-        runs = (self.baselines.data_of(baseline), self.tested.run)
+        runs = (baseline, self.tested.run)
         labels = run_labels(runs)
         if baseline.id not in self.collected:  # several gates may have the same baseline
             self.collected[baseline.id] = CollectedScores(

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.baselines import Baselines
 from hengwen.monitoring.gates.comparisons import Comparer
-from hengwen.monitoring.gates.drifts import no_drift_result
 from hengwen.monitoring.gates.results import GateReport, GateResult, nothing_scored, worst
 from hengwen.monitoring.gates.tested_run import TestedRun
 from hengwen.monitoring.gates.thresholds import threshold_result
 from hengwen.monitoring.judge_trust import judge_trust
-from hengwen.plans.gates import NoDriftTerm, NoDropTerm, ThresholdTerm, check_addresses, matching, parse_gate
+from hengwen.plans.gates import NoDropTerm, ThresholdTerm, check_addresses, matching, parse_gate
 from hengwen.plans.locations import locate
 from hengwen.plans.plan import Plan, load_plan
 from hengwen.results.decide import rewards_of
@@ -178,8 +177,6 @@ def _term_result(term: Term, comparer: Comparer) -> TermResult:
     evaluated = comparer.tested
     if isinstance(term, NoDropTerm):
         return _pattern_result(term, evaluated, comparer.result(term))
-    if isinstance(term, NoDriftTerm):
-        return _pattern_result(term, evaluated, no_drift_result(term, comparer.baselines, evaluated))
     if isinstance(term, ThresholdTerm):
         if term.address not in evaluated.keys:
             return nothing_scored(term.text, term.measure, None)
@@ -195,9 +192,9 @@ def _term_result(term: Term, comparer: Comparer) -> TermResult:
     )
 
 
-def _pattern_result(term: NoDropTerm | NoDriftTerm, evaluated: TestedRun, result: TermResult) -> TermResult:
-    """Return the result of ``no_drop`` or ``no_drift``, which may count for the exit code without a test."""
-    if result.scores or result.drifts:
+def _pattern_result(term: NoDropTerm, evaluated: TestedRun, result: TermResult) -> TermResult:
+    """Return the result of ``no_drop``, which may count for the exit code without a test."""
+    if result.scores:
         return result
     has_certified = any(map(evaluated.is_certified, matching(term.pattern, evaluated.addresses)))
     return replace(result, enforced=result.outcome) if has_certified else result
@@ -205,8 +202,8 @@ def _pattern_result(term: NoDropTerm | NoDriftTerm, evaluated: TestedRun, result
 
 def _used_addresses(term: Term, result: TermResult, evaluated: TestedRun) -> list[str]:
     """Return the addresses of the scores whose values decide a condition."""
-    if isinstance(term, (NoDropTerm, NoDriftTerm)):
-        tested = [item.address for item in result.scores] + [item.address for item in result.drifts]
+    if isinstance(term, NoDropTerm):
+        tested = [item.address for item in result.scores]
         return tested or matching(term.pattern, evaluated.addresses)
     if isinstance(term, ThresholdTerm) and term.measure != "score":
         return []

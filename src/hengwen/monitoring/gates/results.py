@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from hengwen.monitoring.drift.score_drift import ScoreDrift
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.monitoring.run_comparison import ScoreComparison
     from hengwen.plans.gates import Tier
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 GateOutcome = Literal["passed", "failed", "inconclusive", "error"]
 """``inconclusive``: the data do not decide. ``error``: nothing is scored."""
-TermKind = Literal["score", "coverage", "calibration", "noninferior", "no_drop", "no_drift"]
+TermKind = Literal["score", "coverage", "calibration", "noninferior", "no_drop"]
 Reason = Literal[
     "",
     "too uncertain",
@@ -102,7 +101,7 @@ class TermResult:
     missing: tuple[RunCoverage, ...] = ()
     """Coverage of each score and run of which too many answers have no score for a verdict."""
     p: float | None = None
-    """Smallest corrected p-value of the tested scores, for ``no_drop`` and ``no_drift``."""
+    """Smallest corrected p-value of the tested scores, for ``no_drop``."""
     level: float | None = None
     """Significance level of the test; it is lower for each further run tested against the same baseline."""
     look: int | None = None
@@ -113,8 +112,6 @@ class TermResult:
     """Number of prompts that would decide the condition with a probability of about 80 %; None if unknown."""
     scores: tuple[ScoreComparison, ...] = ()
     """For ``no_drop``, the comparison of each score with the baseline."""
-    drifts: tuple[ScoreDrift, ...] = ()
-    """For ``no_drift``, the drift report of each score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-import yaml
-from gate_plan import GATES, NAMES, write, write_plan
+from gate_plan import GATES, NAMES, write_plan
 
 from hengwen import open_store
 
@@ -115,25 +114,6 @@ def test_json_has_everything(hengwen, start) -> None:
     assert term["p"] < 0.001
 
 
-@pytest.mark.slow
-def test_a_drift_is_printed_only_where_checkpoints_show_it(hengwen, start) -> None:
-    falling = {f"c{index}": [mean] * 39 + [5] for index, mean in enumerate([9, 9, 8, 7, 6, 6, 5, 4, 3, 2])}
-    start(falling, gates=["no_drift(*)"])
-    done = hengwen("gate", "plan.yaml", "-v")
-    assert done.code == 3
-    drift = "drift, a fall beyond the usual movement of checkpoints, since c0: "
-    assert drift in done.out
-    assert (
-        hengwen("gate", "plan.yaml", "--json").json["gates"][0]["terms"][0]["drifts"][0]["drifts"] == "drift"
-    )
-    done = hengwen("gate", "plan.yaml", "--run", "c2", "-v")
-    assert done.code == 4
-    assert "drift " not in done.out.replace("no_drift", "")
-    assert (
-        "too few checkpoints to tell a change from the usual movement of checkpoints, at least 5" in done.out
-    )
-
-
 def test_quiet_prints_nothing(hengwen, start) -> None:
     start({"a": HIGH, "b": LOW})
     done = hengwen("gate", "plan.yaml", "-q")
@@ -197,36 +177,8 @@ def test_a_gate_runs_no_code_of_the_plan(hengwen, start) -> None:
     assert hengwen("gate", "plan.yaml").code == 0
 
 
-def test_validate_prints_the_power_of_each_gate(hengwen, start) -> None:
-    write_plan(
-        {"a": HIGH, "b": LOW}, [*GATES, {"gate": "noninferior(t/tenths.value, a, 0.02)", "tier": "warn"}]
-    )
-    lines = hengwen("validate", "plan.yaml", "--trust").out.splitlines()
-    assert (
-        "gate no_drop(t/*, a): power not known yet: it is estimated from the scores of a first run "
-        "(hengwen run plan.yaml)"
-    ) in lines
-    assert not Path("hengwen.db").exists()
-    assert hengwen("run", "plan.yaml", "-q", "--trust").code == 0
-    lines = hengwen("validate", "plan.yaml", "--trust").out.splitlines()
-    start_line = lines.index("gate t/tenths.value >= 0.6 and coverage(t/tenths.value) >= 0.95")
-    assert lines[start_line + 1].startswith(
-        "  t/tenths.value >= 0.6: power .00 with 40 prompts, if the mean stays"
-    )
-    assert lines[start_line + 2].endswith("no statistical test: the value itself is compared with the limit")
-    assert lines[start_line + 3].startswith(
-        "gate no_drop(t/*, a): with 40 prompts a fall is seen with power .80 from about: "
-    )
-    assert lines[start_line + 4] == "gate noninferior(t/tenths.value, a, 0.02) (warn)"
-    assert "with 40 prompts, the power is .13 if both checkpoints are equal (" in lines[start_line + 5]
 
 
-def test_a_store_that_cannot_be_read_does_not_make_a_plan_invalid(hengwen, start) -> None:
-    write_plan({"a": HIGH})
-    Path("hengwen.db").write_text("no database", "utf-8")
-    done = hengwen("validate", "plan.yaml", "--trust")
-    assert done.code == 0
-    assert done.err.startswith("hengwen: warning: the power of gates is not known: ")
 
 
 REPLIES: list[dict[str, Any]] = [
@@ -237,127 +189,6 @@ REPLIES: list[dict[str, Any]] = [
 BACKENDS = {"subject": {"provider": "replay", "file": "replies.jsonl"}}
 
 
-@pytest.mark.slow
-def test_confirm_repeats_all_prompts_of_an_inconclusive_score(hengwen, start) -> None:
-    write("replies.jsonl", REPLIES)
-    start({"a": "subject", "b": "subject"}, gates=["t/tenths.value >= 0.742"], backends=BACKENDS)
-    assert hengwen("gate", "plan.yaml", "--json").json["gates"][0]["outcome"] == "inconclusive"
-    done = hengwen("gate", "plan.yaml", "--trust", "--confirm", 7, "--json")
-    (term,) = done.json["gates"][0]["terms"]
-    assert (done.code, term["outcome"], term["n"]) == (0, "passed", 40)
-    runs = hengwen("runs", "list").out.splitlines()
-    assert len(runs) == 3  # only the checkpoint under test answers again
-    shown = hengwen("runs", "show", done.json["run"]["id"]).out
-    assert "t/tenths.value: 320/320 " in shown
-
-
-@pytest.mark.slow
-def test_confirm_repeats_the_baseline_too(hengwen, start) -> None:
-    write("replies.jsonl", REPLIES)
-    gate = "noninferior(t/tenths.value, a, 0.001)"
-    start({"a": "subject", "b": "subject"}, gates=[gate], backends=BACKENDS)
-    before = hengwen("runs", "list").out.count("\n")
-    assert hengwen("gate", "plan.yaml", "--run", "b").code == 4
-    done = hengwen("gate", "plan.yaml", "--run", "b", "--trust", "--confirm", 1, "--json")
-    (term,) = done.json["gates"][0]["terms"]
-    assert hengwen("runs", "list").out.count("\n") == before + 2
-    assert (term["look"], term["n"]) == (2, 40)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fresh", ["a", "b"])
-def test_a_fresh_run_is_not_confirmed_by_replies_to_earlier_runs(hengwen, start, fresh: str) -> None:
-    """The model behind the endpoint may have changed; the stored replies are those of the earlier model."""
-    write("replies.jsonl", REPLIES)
-    gate = "noninferior(t/tenths.value, a, 0.001)"
-    start({"a": "subject", "b": "subject"}, gates=[gate], backends=BACKENDS)
-    plan = yaml.safe_load(Path("plan.yaml").read_text("utf-8"))
-    plan["checkpoints"] = [{"name": fresh, "backend": "subject"}]
-    Path("fresh.yaml").write_text(yaml.safe_dump(plan), "utf-8")
-    assert hengwen("run", "fresh.yaml", "-q", "--trust", "--fresh").code == 0
-    done = hengwen("gate", "plan.yaml", "--run", "b", "--trust", "--confirm", 1)
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
-        f"hengwen: --confirm: run {newest_run(fresh)} was made with --fresh, so more answers cannot be added "
-        "to it; set more repeats: in the plan, and run it again with --fresh\n"
-    )
-    assert hengwen("runs", "list").out.count("\n") == 3
-
-
-def test_confirm_needs_a_model_that_can_answer_again(hengwen, start) -> None:
-    start({"a": HIGH, "b": HIGH}, gates=["t/tenths.value >= 0.8"])
-    done = hengwen("gate", "plan.yaml", "--trust", "--confirm", 2)
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
-        "hengwen: --confirm: the answers of 'b' are stored ones; no model can repeat them, so add repeats to "
-        "its file, or prompts to the plan\n"
-    )
-    assert (
-        hengwen("gate", "plan.yaml", "--trust", "--confirm", 2, "--gate", "t/tenths.value >= 0.5").code == 0
-    )
-
-
 def newest_run(checkpoint: str) -> str:
     with open_store("hengwen.db") as store:
         return store.find(checkpoint).id
-
-
-@pytest.mark.slow
-def test_a_run_is_not_confirmed_against_itself(hengwen, start) -> None:
-    """The baseline is an earlier run of the same checkpoint: both would answer again by the same model."""
-    write("replies.jsonl", REPLIES)
-    start({"a": "subject"}, backends=BACKENDS)
-    baseline = newest_run("a")
-    worse = [
-        {**row, "messages": [["system", "short"], *row["messages"]], "text": f"{6 + (i * 5) % 3} x"}
-        for i, row in enumerate(REPLIES)
-    ]
-    write("replies.jsonl", [*REPLIES, *worse])
-    plan = yaml.safe_load(Path("plan.yaml").read_text("utf-8"))
-    plan["checkpoints"][0]["prompt"] = {"system": "short"}
-    Path("plan.yaml").write_text(yaml.safe_dump(plan), "utf-8")
-    assert hengwen("run", "plan.yaml", "-q", "--trust").code == 0
-    gate = ("gate", "plan.yaml", "--gate", f"noninferior(t/tenths.value, {baseline}, 0.1)")
-    assert hengwen(*gate).code == 4
-    done = hengwen(*gate, "--trust", "--confirm", 3)
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
-        f"hengwen: --confirm: the baseline {baseline} is a run of 'a' too, which cannot answer as at that "
-        "time; name a baseline of another checkpoint\n"
-    )
-    assert hengwen("runs", "list").out.count("\n") == 2
-
-
-@pytest.mark.slow
-def test_a_baseline_is_not_confirmed_by_answers_to_another_prompt(hengwen, start) -> None:
-    """If the prompt of the plan has become worse, both checkpoints would answer equally badly."""
-    write("replies.jsonl", REPLIES)
-    start({"a": "subject", "b": "subject"}, backends=BACKENDS)
-    baseline = newest_run("a")
-    messages = [["user", f"{name}!"] for name in NAMES]
-    worse = [
-        {**row, "messages": [messages[i // 8]], "text": f"{6 + (i * 5) % 3} x"}
-        for i, row in enumerate(REPLIES)
-    ]
-    write("replies.jsonl", [*REPLIES, *worse])
-    plan = yaml.safe_load(Path("plan.yaml").read_text("utf-8"))
-    plan["tasks"][0]["prompt"] = {"user": "{{ input }}!"}
-    Path("plan.yaml").write_text(yaml.safe_dump(plan), "utf-8")
-    assert hengwen("run", "plan.yaml", "-q", "--trust").code == 0
-    gate = ("gate", "plan.yaml", "--run", "b", "--gate", f"noninferior(t/tenths.value, {baseline}, 0.1)")
-    assert hengwen(*gate).code == 4
-    done = hengwen(*gate, "--trust", "--confirm", 3)
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
-        f"hengwen: --confirm: the plan gives other answers than run {baseline} has, so more of them do not "
-        "confirm it; run the plan, and compare the new runs\n"
-    )
-
-
-def test_a_failed_gate_is_not_repeated_until_it_passes(hengwen, start) -> None:
-    write("replies.jsonl", REPLIES)
-    gates = ["t/tenths.value >= 0.742", "t/tenths.value >= 0.95"]
-    start({"a": "subject"}, gates=gates, backends=BACKENDS)
-    done = hengwen("gate", "plan.yaml", "--trust", "--confirm", 7)
-    assert (done.code, done.err) == (3, "a gate failed, so nothing is confirmed\n")
-    assert hengwen("runs", "list").out.count("\n") == 1

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.inputs import load_trusted, open_existing_store
-from hengwen.cli.ui.messages import print_info, print_warning
+from hengwen.cli.ui.inputs import open_existing_store
+from hengwen.cli.ui.messages import print_warning
 from hengwen.cli.ui.output import Face
 from hengwen.errors import ConfigError
 
@@ -55,19 +55,12 @@ def gate(
             help="File written by hengwen calibrate; gates on judges without a certificate in it only warn.",
         ),
     ] = None,
-    confirm: Annotated[
-        int | None,
-        typer.Option(
-            "--confirm", min=1, help="Generate N further answers to all prompts of inconclusive scores."
-        ),
-    ] = None,
     junit: Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML.")] = None,
     summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary in Markdown.")] = None,
     comment: Annotated[
         Path | None, typer.Option("--comment", help="Write a comment for a pull request in Markdown.")
     ] = None,
     store: options.Store = options.DEFAULT_STORE,
-    trust: options.Trust = False,
     *,
     face: Face,
 ) -> None:
@@ -82,14 +75,11 @@ def gate(
     from hengwen.judges.calibration import read_calibrations
     from hengwen.monitoring.gates.baselines import Baselines
     from hengwen.monitoring.gates.evaluate_gates import evaluate_run, plan_gates, run_under_test
-    from hengwen.monitoring.gates.results import FAILED
     from hengwen.plans.input_files import input_files
     from hengwen.plans.plan import load_plan
     from hengwen.store import store_files
 
-    loaded = _named_plan(plan, expressions or (), confirm)
-    if loaded is None:
-        loaded = load_plan(plan) if confirm is None else load_trusted(plan, trust=trust)
+    loaded = _named_plan(plan, expressions or ()) or load_plan(plan)
     files = {"--junit": junit, "--summary": summary, "--comment": comment}
     inputs = [plan, *input_files(loaded), *([calibration] if calibration else ()), *store_files(store)]
     for path in files.values():
@@ -103,14 +93,6 @@ def gate(
         tested = run_under_test(opened, loaded, run)
         baselines = Baselines(store=opened, plan=loaded, run=tested, default=baseline)
         report = evaluate_run(gates, baselines, calibrations, locations=locations)
-        if confirm is not None:
-            from hengwen.cli.confirm_gates import confirm_run, tasks_to_confirm
-
-            if report.exit_code == FAILED:
-                print_info("a gate failed, so nothing is confirmed")
-            elif tasks_to_confirm(report):
-                confirmed = confirm_run(report, baselines, confirm, quiet=face.is_silent)
-                report = evaluate_run(gates, confirmed, calibrations, locations=locations)
     language = face.report_language([report.run])
     _write(report, language, junit=junit, summary=summary, comment=comment)
     if face.is_silent:
@@ -120,11 +102,11 @@ def gate(
     raise typer.Exit(report.exit_code)
 
 
-def _named_plan(plan: Path, expressions: Sequence[str], confirm: int | None) -> Plan | None:
+def _named_plan(plan: Path, expressions: Sequence[str]) -> Plan | None:
     """Return a plan that has only its name, as imported scores have it; None if a file is meant."""
     from hengwen.plans.plan import Plan
 
-    if confirm is not None or not expressions or plan.suffix.lower() in (".yaml", ".yml") or plan.exists():
+    if not expressions or plan.suffix.lower() in (".yaml", ".yml") or plan.exists():
         return None
     return Plan.model_construct(name=str(plan), tasks=[], checkpoints=[])
 
