@@ -143,7 +143,6 @@ TERMS = st.one_of(
     st.builds("coverage({}) >= {}".format, ADDRESSES, NUMBERS),
     st.builds("noninferior({}, {}, {})".format, ADDRESSES, NAMES, NUMBERS),
     st.builds("no_drop({}, {})".format, ADDRESSES, NAMES),
-    st.builds("no_drift({})".format, ADDRESSES),
 )
 
 
