@@ -58,7 +58,6 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("sequence", "values.txt", "-v"),
     ("score", "lyrics.jsonl", "--scorer", "lyric", "-o", "scored.csv"),
     ("score", "lyrics.jsonl", "--rubric", "lyric_craft", "-o", "judged.csv"),
-    ("corpus", "hypothesis.txt", "--refs", "reference.txt"),
     ("peer-review", "battles.csv"),
     ("peer-review", "battles.csv", "-v"),
     ("import", "scores", "scores.csv", "--judge-name", "gpt-x", "--scale", "1-10"),

@@ -10,7 +10,6 @@ import pytest
 from rows import each_row
 
 from hengwen import registry
-from hengwen.objective import corpus_scores
 from hengwen.records import Response, Sample, Scale, Score
 
 SAMPLE = Sample(id="1", references=("今晚月色很美",))
@@ -271,47 +270,6 @@ CORPUS: dict[str, tuple] = {
         {"edits": 6, "reference_length": 28},
     ),
 }
-
-
-@each_row("metric", CORPUS)
-def test_a_value_of_a_corpus_fills_every_field(metric: str) -> None:
-    value, plan_signature, signature, scale, tokenizer, parts = CORPUS[metric]
-    texts = [response.text for _, response in SET]
-    references = [sample.references for sample, _ in SET]
-    clusters = [sample.cluster for sample, _ in SET]
-    (result,) = corpus_scores(texts, references, metrics=[metric], clusters=clusters, confidence=0.9)
-    assert (result.name, result.value, result.confidence) == (f"{metric}.corpus", value, 0.9)
-    assert (result.n, result.failures, result.tokenizer, result.scale) == (4, 0, tokenizer, scale)
-    assert (without_versions(result.signature), dict(result.details)) == (signature, parts)
-    assert result.interval is not None
-    scorer = registry.build("scorers", f"corpus_{metric}", {"level": 0.9})
-    (score,) = scorer.score_set(SET)
-    common = {"ci": list(result.interval), "level": 0.9, "n": 4, "clusters": 2}
-    assert fields(score) == (
-        f"{metric}.corpus",
-        value,
-        plan_signature,
-        scale,
-        f"4 answers, tokenizer {tokenizer}",
-        {**common, "tokenizer": tokenizer, "signature": signature, **parts},
-    )
-
-
-def test_a_mean_rouge_fills_every_field() -> None:
-    (result,) = corpus_scores(["你好", "！", "再见了"], ["你好", "好", "再见"], metrics=["rouge1"])
-    assert (result.name, result.value, result.n, result.failures) == (
-        "rouge_1.mean",
-        pytest.approx(0.9),
-        2,
-        1,
-    )
-    assert (result.tokenizer, result.scale, result.confidence) == ("mixed", SHARE, 0.95)
-    assert result.signature == "rouge|kind:rouge1|tok:mixed|beta:1|refs:best|stem:no|width:keep|v:1"
-    assert result.details == {
-        "precision": pytest.approx(5 / 6),
-        "recall": 1.0,
-        "first_failure": "text 2: the hypothesis has no token: it has no letter or digit",
-    }
 
 
 @pytest.mark.parametrize(

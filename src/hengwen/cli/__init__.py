@@ -13,7 +13,6 @@ import typer
 from hengwen.cli.commands import (
     batch,
     calibrate,
-    corpus,
     demo,
     doctor,
     import_,
@@ -49,7 +48,7 @@ PANELS: dict[str, tuple[Any, ...]] = {
         peer_review.peer_review,
     ),
     "Data": (
-        *(validate.validate, score.score, corpus.corpus, sequence.sequence),
+        *(validate.validate, score.score, sequence.sequence),
         *(batch.app, import_.app, runs.export, runs.app, schema.schema, score.serve_reward),
     ),
 }

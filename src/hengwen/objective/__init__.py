@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from hengwen.objective.lyrics.template import check_template as check_template, to_msstr as to_msstr
     from hengwen.objective.overlap.bleu import Bleu as Bleu, bleu as bleu, corpus_bleu as corpus_bleu
     from hengwen.objective.overlap.chrf import chrf as chrf, corpus_chrf as corpus_chrf
-    from hengwen.objective.overlap.corpus import CorpusScore as CorpusScore, corpus_scores as corpus_scores
-    from hengwen.objective.overlap.paired_tests import (
-        SystemComparison as SystemComparison,
-        compare_systems as compare_systems,
-    )
     from hengwen.objective.overlap.rouge import Rouge as Rouge, rouge as rouge
     from hengwen.objective.overlap.ter import corpus_ter as corpus_ter, ter as ter
     from hengwen.objective.rhyme import (
@@ -48,8 +43,6 @@ _EXPORTS = {
     "lyrics.template": "check_template to_msstr",
     "overlap.bleu": "Bleu bleu corpus_bleu",
     "overlap.chrf": "chrf corpus_chrf",
-    "overlap.corpus": "CorpusScore corpus_scores",
-    "overlap.paired_tests": "SystemComparison compare_systems",
     "overlap.rouge": "Rouge rouge",
     "overlap.ter": "corpus_ter ter",
     "rhyme": "RHYME_CLASSES rhyme_class",

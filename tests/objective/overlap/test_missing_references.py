@@ -18,7 +18,6 @@ from hengwen.objective import (
     chrf,
     corpus_bleu,
     corpus_chrf,
-    corpus_scores,
     corpus_ter,
     rouge,
     ter,
@@ -56,20 +55,6 @@ def test_a_corpus_with_missing_references_is_that_of_sacrebleu(metric, peer) -> 
     assert metric(hypotheses, references).score == pytest.approx(expected, abs=1e-9)
     with pytest.raises(ValueError, match="text 2: all 2 references are empty"):
         metric(hypotheses, [["今晚"], [None, ""]])
-
-
-def test_a_text_without_a_reference_is_left_out_of_the_corpus_and_counted() -> None:
-    hypotheses = ["今晚月色真美", "多余的一行", "我在灯下等你"]
-    references = ["今晚月色很美", "", "我在窗前等你"]
-    metrics = ["bleu", "chrf", "ter", "rougeL", "rouge2"]
-    scores = corpus_scores(hypotheses, references, metrics=metrics)
-    others = corpus_scores(hypotheses[::2], references[::2], metrics=metrics)
-    assert [score.value for score in scores] == [score.value for score in others]
-    assert [score.interval for score in scores] == [score.interval for score in others]
-    assert {(score.n, score.failures) for score in scores} == {(2, 1)}
-    assert {score.details["first_failure"] for score in scores} == {"text 2: the reference is empty"}
-    with pytest.raises(ValueError, match="text 1: the reference is empty"):
-        corpus_scores(hypotheses, [""] * 3, metrics=["bleu"])
 
 
 def test_rouge_passes_over_references_that_are_too_short_or_have_no_token() -> None:

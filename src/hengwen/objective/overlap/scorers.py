@@ -11,7 +11,7 @@ from hengwen.objective.overlap import bleu as bleus
 from hengwen.objective.overlap import chrf as chrfs
 from hengwen.objective.overlap import rouge as rouges
 from hengwen.objective.overlap import ter as ters
-from hengwen.objective.overlap.corpus import RESAMPLES, Sampling, score_rows
+from hengwen.objective.overlap.corpus import RESAMPLES, corpus_interval
 from hengwen.objective.overlap.corpus_rows import (
     PERCENT_SCALE,
     RATIO_SCALE,
@@ -156,25 +156,31 @@ class _CorpusScorer(OverlapScore):
             [sample.references for sample, _ in items],
             [f"sample {sample.id!r}" for sample, _ in items],
         )
-        clusters = tuple(items[index][0].cluster for index in corpus.kept)
-        sampling = Sampling(
-            clusters=clusters, confidence=self.level, resamples=self.resamples, seed=self.seed
+        clusters = [items[index][0].cluster for index in corpus.kept]
+        rows = self.metric(corpus.hypotheses, corpus.references, self)
+        interval = corpus_interval(
+            rows.rows,
+            rows.value_of,
+            clusters,
+            confidence=self.level,
+            resamples=self.resamples,
+            seed=self.seed,
         )
-        result = score_rows(self.metric(corpus.hypotheses, corpus.references, self), sampling)
+        ends = interval and [max(interval[0], rows.scale.low), min(interval[1], rows.scale.high)]
         details: dict[str, Any] = {
-            "ci": list(result.interval) if result.interval else None,
-            "level": result.confidence,
-            "n": result.n,
+            "ci": ends,
+            "level": self.level,
+            "n": len(rows.rows),
             "clusters": len(set(clusters)),
-            "tokenizer": result.tokenizer,
-            "signature": result.signature,
-            **result.details,
+            "tokenizer": rows.tokenizer,
+            "signature": rows.signature,
+            **rows.details,
         }
-        reason = f"{result.n} answers, tokenizer {result.tokenizer}"
+        reason = f"{len(rows.rows)} answers, tokenizer {rows.tokenizer}"
         if corpus.failures:
             details |= {"failures": corpus.failures, "first_failure": corpus.first_failure}
             reason += f"; left out {corpus.failures}, {corpus.first_failure}"
-        return [self.build_score(result.value, reason=reason, details=details)]
+        return [self.build_score(rows.value, reason=reason, details=details)]
 
 
 @dataclass(frozen=True)

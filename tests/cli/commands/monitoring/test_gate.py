@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from gate_plan import GATES, NAMES, write_plan
+from gate_plan import NAMES, write_plan
 
 from hengwen import open_store
 
@@ -175,10 +175,6 @@ def test_a_gate_runs_no_code_of_the_plan(hengwen, start) -> None:
     start({"a": HIGH, "b": HIGH})
     Path("tenths.py").write_text("raise SystemExit('code ran')", "utf-8")
     assert hengwen("gate", "plan.yaml").code == 0
-
-
-
-
 
 
 REPLIES: list[dict[str, Any]] = [
