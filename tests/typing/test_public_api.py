@@ -343,3 +343,13 @@ def test_judges_compare_pairs() -> None:
     a, b = (Response(sample_id="1", text=text) for text in "ab")
     opinions = asyncio.run(judge.compare(Sample(id="1"), a, b))
     assert_type(opinions, tuple[judges.PairOpinion, judges.PairOpinion])
+
+
+def test_power_needs_two_checkpoints() -> None:
+    def power_of(store: hengwen.Store, plan: str) -> list[float | None]:
+        power = assert_type(hengwen.plan_power(store, plan), hengwen.PlanPower)
+        scores = assert_type(power.scores, tuple[hengwen.ScorePower, ...])
+        return [score.smallest_difference for score in scores]
+
+    with hengwen.open_store("sqlite://") as store, pytest.raises(hengwen.ConfigError, match="no such file"):
+        power_of(store, "plan.yaml")
