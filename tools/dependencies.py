@@ -40,9 +40,11 @@ PURPOSES = {
     "sacrebleu": "BLEU as published, with its signature",
     "scipy": "distributions, exact tests and optimisation",
     "sqlalchemy": "stores in SQLite and PostgreSQL",
+    "starlette": "the pages of `hengwen view` and `hengwen label`",
     "tenacity": "repeats calls that failed for the moment",
     "threadpoolctl": "keeps numpy from starting threads for the small systems of a ranking",
     "typer": "the command line",
+    "uvicorn": "serves these pages on this machine",
 }
 ARGUED_MB = 20
 """Size in MB from which a dependency needs an argument."""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -51,15 +48,15 @@ CASES = [
     ("score mine.jsonl --scorer length -o mine.jsonl", "mine.jsonl", "mine.jsonl"),
     ("score mine.jsonl --scorer length -o ./mine.jsonl", "mine.jsonl", "mine.jsonl"),
     ("score mine.jsonl --scorer self_copy --set corpus=train.json -o mine.jsonl", "mine.jsonl", "mine.jsonl"),
-    ("judge mine.jsonl --rubric lyric_craft -o mine.jsonl", "mine.jsonl", "mine.jsonl"),
-    ("judge mine.jsonl --rubric rubric.csv -o rubric.csv", "rubric.csv", "rubric.csv"),
-    ("judge mine.jsonl --rubric lyric_craft --store v.jsonl -o v.jsonl", "v.jsonl", "v.jsonl"),
+    ("score mine.jsonl --rubric lyric_craft -o mine.jsonl", "mine.jsonl", "mine.jsonl"),
+    ("score mine.jsonl --rubric rubric.csv -o rubric.csv", "rubric.csv", "rubric.csv"),
+    ("score mine.jsonl --rubric lyric_craft --store v.jsonl -o v.jsonl", "v.jsonl", "v.jsonl"),
     ("run plan.yaml -o train.json", "train.json", "{}/train.json"),
     ("run plan.yaml --store s.json -o s.json", "s.json", "s.json"),
     ("run plan.yaml --store sqlite:///s.json -o s.json", "s.json", "s.json"),
-    ("label plan.yaml --rater me -o prompts.jsonl", "prompts.jsonl", "{}/prompts.jsonl"),
-    ("label plan.yaml --rater me -o a.jsonl", "a.jsonl", "{}/a.jsonl"),
-    ("label plan.yaml --rater me -o anchors.csv", "anchors.csv", "{}/anchors.csv"),
+    ("label plan.yaml -o prompts.jsonl", "prompts.jsonl", "{}/prompts.jsonl"),
+    ("label plan.yaml -o a.jsonl", "a.jsonl", "{}/a.jsonl"),
+    ("label plan.yaml -o anchors.csv", "anchors.csv", "{}/anchors.csv"),
     ("calibrate plan.yaml -o train.json", "train.json", "{}/train.json"),
     ("calibrate s.json -o s.json", "s.json", "s.json"),
     ("report --calibration c.json -o c.json", "c.json", "c.json"),
@@ -83,10 +80,10 @@ def test_no_command_replaces_what_it_reads(
 
 LINKS = [
     "score mine.jsonl --scorer length -o {}.jsonl",
-    "judge mine.jsonl --rubric lyric_craft -o {}.jsonl",
+    "score mine.jsonl --rubric lyric_craft -o {}.jsonl",
     "run plan.yaml -o {}.html",
     "demo -o {}.md",
-    "label plan.yaml --rater me -o {}.csv",
+    "label plan.yaml -o {}.csv",
     "calibrate plan.yaml -o {}.json",
     "report -o {}.html",
 ]
@@ -119,17 +116,6 @@ def test_an_output_that_is_a_second_name_of_the_input_is_refused(hengwen, files:
     assert done.err == (
         "hengwen: second.jsonl: the output would replace the input mine.jsonl; name another file\n"
     )
-
-
-def test_labels_are_added_to_the_plans_own_file(
-    hengwen, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("B\nq\n"))
-    before = (files / "labels.csv").read_text("utf-8")
-    assert hengwen("label", "plan.yaml", "--rater", "you").code == 0
-    after = (files / "labels.csv").read_text("utf-8")
-    assert after.startswith(before)
-    assert [row["rater"] for row in csv.DictReader(io.StringIO(after))] == ["me", "you"]
 
 
 def test_an_import_replaces_none_of_its_inputs_even_by_force(hengwen, files: Path) -> None:
@@ -179,7 +165,7 @@ def test_a_link_in_the_folder_stops_all_of_its_files(
     [
         ("run plan.yaml -o r.html", "the results are in hengwen.db: hengwen report -o FILE"),
         (
-            "judge mine.jsonl --rubric lyric_craft -o v.csv",
+            "score mine.jsonl --rubric lyric_craft -o v.csv",
             "the verdicts are in hengwen.db, the same command writes them",
         ),
     ],

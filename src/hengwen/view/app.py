@@ -103,7 +103,7 @@ def _not_found(request: Request, _: Exception) -> Response:
     return respond(request, "problem.html.j2", title=words.NOT_THERE, status=404, message=request.url.path)
 
 
-def serve(
+def serve(  # noqa: PLR0913 - options of a command
     location: str,
     *,
     host: str,
@@ -113,6 +113,7 @@ def serve(
     language: Language,
     announce: Callable[[str], None],
     is_opened: bool,
+    path: str = "",
 ) -> None:
     """Print the address of the pages, open it, and answer until interrupted."""
     if host not in LOOPBACK and token_file is None:
@@ -131,7 +132,7 @@ def serve(
     )
     with socket.create_server((host, port)) as listening:
         address = f"http://{host}:{listening.getsockname()[1]}/"
-        url = f"{address}?token={token}"
+        url = f"{address}{path}?token={token}"
         announce(url if token_file is None else f"{address}?token=…  ({token_file})")
         if is_opened:
             webbrowser.open(url)

@@ -24,7 +24,6 @@ EXTRA_MODULES = {
     "postgres": "psycopg",
     "ray": "ray",
     "text": "nltk",
-    "view": "uvicorn",
 }
 """For each optional dependency group, a module that shows whether the group is installed."""
 

@@ -11,7 +11,6 @@ from hengwen.cli.ui import options
 from hengwen.cli.ui.inputs import load_trusted, open_existing_store
 from hengwen.cli.ui.output import Face
 from hengwen.cli.ui.usage import Without
-from hengwen.errors import PluginError
 
 
 def view(
@@ -39,6 +38,7 @@ def view(
 ) -> None:
     """Show the runs of a store in a browser, also while they run, until Ctrl-C."""
     from hengwen.labels.desk import open_desk
+    from hengwen.view.app import serve
 
     with open_existing_store(location) as opened:
         page_language = face.report_language(opened.latest())
@@ -46,10 +46,6 @@ def view(
     if label is not None:
         loaded = load_trusted(label, trust=trust)
         desk = open_desk(loaded, label, location, trust=trust)
-    try:
-        from hengwen.view.app import serve
-    except ImportError as error:
-        raise PluginError(f"hengwen view needs {error.name}: pip install 'hengwen[view]'") from None
     serve(
         location,
         host=host,
