@@ -97,8 +97,6 @@ def test_few_labels_or_few_prompts_are_insufficient(draw) -> None:
         "insufficient",
         (Remark("few_prompts", {"prompts": 4, "needed": 5}),),
     )
-    assert few.maps == ()
-    assert few.maps_reason == Remark("few_prompts_for_maps", {"prompts": 4, "needed": 5})
 
 
 @pytest.mark.slow

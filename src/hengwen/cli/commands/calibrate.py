@@ -70,7 +70,7 @@ def calibrate(
     *,
     face: Face,
 ) -> None:
-    """Compare a judge's scores with human labels: agreement, bias, calibration maps, corrected means.
+    """Compare a judge's scores with human labels: agreement, bias, corrected means.
 
     If a judge used the same rubric in several tasks, there is one calibration for each task, and another for
     all these tasks together. Exits with 3 if a judge is not certified, else with 4 if labels are inconclusive

@@ -1,4 +1,4 @@
-"""The document of calibrations of judges with human labels: decisions, agreement, maps, corrected means."""
+"""The document of calibrations of judges with human labels: decisions, agreement, corrected means."""
 
 from __future__ import annotations
 
@@ -175,11 +175,6 @@ def _blocks(calibration: Calibration, number_of: str) -> Iterator[Block]:
         yield _within_table(calibration.within, f"within-{number_of}")
     if agreement.confusion:
         yield _confusion_table(agreement, f"confusion-{number_of}")
-    if calibration.maps:
-        yield _maps_table(calibration, f"maps-{number_of}")
-    else:
-        reason = reasons_text(filter(None, [calibration.maps_reason]))
-        yield Sentence(text=COLON.join([Bilingual("没有校准映射", "no calibration maps"), reason]))
     yield Table(
         key=f"means-{number_of}",
         title=Bilingual("均值", "means"),
@@ -278,37 +273,6 @@ def _confusion_table(agreement: Agreement, key: str) -> Table:
         ),
         rows=(*rows, judge),
         notes=(note,) if between else (),
-    )
-
-
-def _maps_table(calibration: Calibration, key: str) -> Table:
-    first = calibration.maps[0]
-    levels = [f"{value:g}" for value, _ in first.levels]
-    raw = (
-        Cell(text=Bilingual("原值", "raw"), values={"": "raw"}),
-        *(Cell(text=text, values={"": value}) for text, (value, _) in zip(levels, first.levels, strict=True)),
-        cells.number_cell(first.raw_error, 4),
-        Cell(text=""),
-    )
-    rows = [
-        (
-            Cell(text=report.kind),
-            *(cells.number_cell(value, 2) for _, value in report.levels),
-            cells.number_cell(report.error, 4),
-            _estimate_cell(report.gain, 4),
-        )
-        for report in calibration.maps
-    ]
-    return Table(
-        key=key,
-        title=Bilingual("校准映射", "calibration maps"),
-        columns=(
-            Column(key="map", head=""),
-            *(Column(key=f"level_{level}", head=level, align="right") for level in levels),
-            cells.right("error", "误差", "error"),
-            cells.right("gain", "增益", "gain"),
-        ),
-        rows=(raw, *rows),
     )
 
 

@@ -79,17 +79,9 @@ _WORDS: dict[RemarkCode, Bilingual] = {
         "{checkpoint}: the judge's mean on labelled answers differs by {difference} from that on the others "
         f"({{p}}), so they are no random sample: {_BIASED.en}; draw answers with hengwen label",
     ),
-    "few_labels_for_maps": Bilingual(
-        "有 {n} 个标注，至少要 {needed} 个", "{n} labels, but a map needs {needed}"
-    ),
     "rounded": Bilingual(
         "不同的值太多，已按分数范围的 1/{steps} 取整",
         "the values are rounded to 1/{steps} of the scale, because there are too many different ones",
-    ),
-    "no_levels_for_maps": Bilingual("分数没有等级", "the scale has no levels"),
-    "few_prompts_for_maps": Bilingual(
-        "标注只涉及 {prompts} 题，至少要 {needed} 题",
-        "labels of {prompts} prompts, but a map needs {needed}",
     ),
     "few_labels_for_mean": Bilingual(
         "有 {n} 个标注，涉及 {prompts} 题；至少要 3 个标注、2 题",

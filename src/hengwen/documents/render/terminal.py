@@ -37,6 +37,8 @@ from hengwen.text.safety import one_line, strip_controls
 
 MAX_LINES = 25
 """Lines of a document of which not all is asked for."""
+MAX_TITLE = 5
+"""Lines of the title and its notes, where not all is asked for."""
 MAX_JUDGE_LINES = 2
 """Lines of what is known of a judge, where not all is asked for."""
 MAX_WORD, GAP = 18, 2
@@ -100,6 +102,8 @@ class _Page:
             title_lines = [both]
         else:
             title_lines = [*self.wrapped(title), *(self.wrapped(Text(notes, style="dim")) if notes else [])]
+        if not self.verbose and len(title_lines) > MAX_TITLE:
+            title_lines = ended(title_lines[:MAX_TITLE], self.console.width)
         yield title_lines
         sections = [section for section in self.sequence(document.blocks) if section]
         sections = [*sections[:1], *([Text(), *section] for section in sections[1:])]

@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.certify import calibrate as calibrate
     from hengwen.judges.calibration.estimates import Estimate as Estimate
     from hengwen.judges.calibration.joining import JudgedAnswer as JudgedAnswer
-    from hengwen.judges.calibration.maps import (
-        IsotonicMap as IsotonicMap,
-        MapReport as MapReport,
-        OrdinalMap as OrdinalMap,
-        fit_maps as fit_maps,
-    )
     from hengwen.judges.calibration.ppi import CorrectedMean as CorrectedMean, ppi_mean as ppi_mean
     from hengwen.judges.calibration.estimates import Remark as Remark
     from hengwen.judges.calibration.statistics import krippendorff_alpha as krippendorff_alpha
@@ -41,7 +35,6 @@ _EXPORTS = {
     "certify": "calibrate",
     "estimates": "Estimate Remark",
     "joining": "JudgedAnswer",
-    "maps": "IsotonicMap MapReport OrdinalMap fit_maps",
     "ppi": "CorrectedMean ppi_mean",
     "statistics": "krippendorff_alpha",
     "within": "CheckpointAgreement WithinAgreement",

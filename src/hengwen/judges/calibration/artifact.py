@@ -17,7 +17,6 @@ from hengwen.judges.calibration.estimates import (
     Estimate,
     Remark,
 )
-from hengwen.judges.calibration.maps import MapReport
 from hengwen.judges.calibration.means import MeanReport
 from hengwen.judges.calibration.within import WithinAgreement
 from hengwen.score_id import address_of
@@ -69,10 +68,6 @@ class Calibration:
     """Krippendorff's alpha among the human raters: the best agreement that can be expected from a judge."""
     dropped: dict[str, int]
     """For each reason, the number of labelled answers that were left out."""
-    maps: tuple[MapReport, ...]
-    """Functions that map the judge's value to a human value; empty if there are too few labels."""
-    maps_reason: Remark | None
-    """Why there are no calibration maps; None if there are some."""
     means: tuple[MeanReport, ...]
     """Estimated mean human value of all answers, then of each checkpoint."""
     warnings: tuple[Remark, ...]

@@ -19,19 +19,16 @@ from hengwen.judges.calibration.estimates import (
     resample_clusters,
 )
 from hengwen.judges.calibration.joining import MAJORITY, MEAN, STEPS, count_draws, join, rounded
-from hengwen.judges.calibration.maps import FOLDS, fit_maps
-from hengwen.judges.calibration.maps import MIN_LABELS as MAP_LABELS
 from hengwen.judges.calibration.means import corrected_means, sampling_warnings
 from hengwen.judges.calibration.statistics import krippendorff_alpha, rating_table, weighted_alpha
 from hengwen.judges.calibration.within import measure_within
 from hengwen.stats.mean_interval import check_confidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from hengwen.judges.calibration.estimates import RemarkCode
     from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer
-    from hengwen.judges.calibration.maps import MapReport
     from hengwen.judges.calibration.within import WithinAgreement
     from hengwen.prompts.rubric import Rubric
     from hengwen.records import Label
@@ -79,7 +76,7 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
             left out, because the judge has read the example with its level.
         levels: All levels in ascending order, instead of the levels of the rubric; of a continuous scale, its
             two ends.
-        is_continuous: Whether the scale has no levels between its ends; there are no calibration maps then.
+        is_continuous: Whether the scale has no levels between its ends.
         threshold: Value, from -1 to 1, that the lower bound of quadratic kappa (agreement beyond chance) must
             reach for a certificate.
         resamples: Number of bootstrap resamples, at least 1.
@@ -129,7 +126,6 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
     agreement = measure_agreement(human, judge, is_continuous=is_continuous, **settings) if pairs else None
     within = measure_within(pairs, levels=scale, **drawing)
     decision, reasons = decide(agreement, within, threshold)
-    maps, maps_reason = ((), Remark("no_levels_for_maps")) if is_continuous else _maps(judge, human, settings)
     ceiling = _ceiling(pairs, **drawing)
     drawn = count_draws(text for pair in pairs for text in pair.draws)
     rater_code: RemarkCode = "majority" if raters == MAJORITY else "one_rater"
@@ -150,8 +146,6 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         raters=len({rater for pair in pairs for rater, _ in pair.ratings}),
         ceiling=ceiling,
         dropped=joined.dropped,
-        maps=maps,
-        maps_reason=maps_reason,
         means=means,
         warnings=(
             *([] if raters == MEAN else [Remark(rater_code, {"rater": raters})]),
@@ -229,18 +223,6 @@ def _levels(rubric: Rubric | None, levels: Sequence[float] | None) -> tuple[floa
     if rubric is None:
         raise ValueError("the levels of the scale are unknown: give a rubric, or levels")
     return tuple(rubric.levels)
-
-
-def _maps(
-    judge: Sequence[float], human: Sequence[float], settings: Mapping[str, Any]
-) -> tuple[tuple[MapReport, ...], Remark | None]:
-    """Return maps from judge's to human values; if there are too few labels, return no map and the reason."""
-    if len(human) < MAP_LABELS:
-        return (), Remark("few_labels_for_maps", {"n": len(human), "needed": MAP_LABELS})
-    prompts = len(set(settings["clusters"]))
-    if prompts < FOLDS:
-        return (), Remark("few_prompts_for_maps", {"prompts": prompts, "needed": FOLDS})
-    return fit_maps(judge, human, **settings), None
 
 
 def _ceiling(pairs: Sequence[RatedAnswer], resamples: int, confidence: float, seed: int) -> Estimate:
