@@ -90,7 +90,6 @@ def test_a_plan_is_calibrated_on_its_labels(hengwen, talk: Path) -> None:
         "quadratic",
         "[",
         "judge - human",
-        "isotonic",
         "ordinal",
     ):
         assert text in done.out
