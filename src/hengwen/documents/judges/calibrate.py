@@ -35,20 +35,12 @@ if TYPE_CHECKING:
 _TONES: dict[Outcome, Tone] = {"certified": "plain", "not certified": "worse", "insufficient": "open"}
 _ESTIMATES = {
     "quadratic_kappa": Bilingual("二次加权 kappa", "quadratic kappa"),
-    "linear_kappa": Bilingual("线性加权 kappa", "linear kappa"),
     "kappa": Bilingual("无权 kappa", "unweighted kappa"),
-    "alpha": Bilingual("Krippendorff alpha", "Krippendorff alpha"),
-    "pearson": Bilingual("Pearson", "Pearson"),
     "spearman": Bilingual("Spearman", "Spearman"),
-    "kendall": Bilingual("Kendall tau-b", "Kendall tau-b"),
     "exact": Bilingual("完全一致", "exact"),
     "within_one": Bilingual("相差不超过一级", "within one level"),
     "bias": Bilingual("偏差（评审减人工）", "bias (judge - human)"),
 }
-_CONCORDANCE = Bilingual(
-    "分数没有等级：二次加权 kappa 即 Lin 的一致性相关系数",
-    "the scale has no levels: quadratic kappa is Lin's concordance correlation",
-)
 _DROPPED = {
     "no_answer": Bilingual("没有评审过的回答", "without a judged answer"),
     "other_text": Bilingual("回答文本已变", "for another text"),
@@ -208,7 +200,6 @@ def _agreement_table(calibration: Calibration, agreement: Agreement, key: str) -
             _estimate_row(title, estimate, agreement.resamples)
             for title, estimate in (*estimates, (among_raters, calibration.ceiling))
         ),
-        notes=(_CONCORDANCE,) if is_continuous else (),
     )
 
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 OF_LEVELS = ("kappa", *SHARES)
 """Statistics that need levels."""
-NOT_MEASURED = Estimate(value=None, reason="not measured by an older version")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +44,11 @@ class Agreement:
     """Number of pairs of a human and a judge value."""
     prompts: int
     levels: tuple[float, ...]
-    """All levels, ascending; empty for a continuous scale, whose quadratic kappa is Lin's concordance."""
+    """All levels, ascending; empty for a continuous scale."""
     quadratic_kappa: Estimate
-    linear_kappa: Estimate
     kappa: Estimate
     """Cohen's unweighted kappa; values between two levels are rounded to the nearest level."""
-    alpha: Estimate
-    """Krippendorff's alpha for ordinal values, with the human and the judge as the two raters."""
-    pearson: Estimate = NOT_MEASURED
     spearman: Estimate
-    kendall: Estimate
-    """Kendall's rank correlation tau-b of human and judge values."""
     exact: Estimate
     """Share of pairs whose human and judge value are nearest to the same level."""
     within_one: Estimate
@@ -118,11 +111,9 @@ def measure_agreement(
             outside the levels.
 
     Notes:
-        Weighted kappa is 1 - D / E. D is the mean distance between the human and the judge value of a pair. E
-        is the mean distance expected by chance: the mean over all combinations of one human value and one
-        judge value. Distances are counted in levels; for quadratic kappa, each distance is squared. If no
-        value lies between two levels, weighted kappa is that of Cohen (1968). On a continuous scale,
-        quadratic kappa is Lin's concordance correlation (1989).
+        Quadratic kappa is 1 - D / E. D is the mean squared distance, in levels, between the human and the
+        judge value of a pair. E is the one expected by chance: the mean over all combinations of one human
+        value and one judge value. If no value lies between two levels, it is that of Cohen (1968).
 
     Examples:
         >>> agreement = measure_agreement([0, 0.5, 1, 1], [0, 1, 1, 0.5], levels=[0, 0.5, 1])

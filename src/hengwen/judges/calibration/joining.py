@@ -99,7 +99,7 @@ class LabelJoin:
 
 MAX_PAIRS = 4000
 """Number of different pairs of values on a scale without levels above which the values are rounded, because
-Kendall's tau compares each two pairs."""
+agreement within checkpoints compares each two pairs."""
 STEPS = 50
 """Number of steps of the scale to which they are then rounded."""
 

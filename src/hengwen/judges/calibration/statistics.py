@@ -91,7 +91,7 @@ def weighted_alpha(ratings: NDArray[np.float64], weights: NDArray[np.float64]) -
         return np.where(defined, 1 - (n - 1) * observed / expected, np.nan)
 
 
-COEFFICIENTS = ("quadratic_kappa", "linear_kappa", "kappa", "alpha", "pearson", "spearman", "kendall")
+COEFFICIENTS = ("quadratic_kappa", "kappa", "spearman")
 SHARES = ("exact", "within_one")
 POSITION_TOLERANCE = 1e-9
 """Positions in the list of levels that differ by less than this count as equal; neighbouring levels differ by
@@ -134,15 +134,13 @@ def nearest_level(positions: Floats) -> Indices:
 def agreement_statistics(cells: PairCells, weights: Floats) -> dict[str, Floats]:
     """Return each agreement statistic for each bootstrap resample; NaN where it is undefined."""
     rows = max(1, MAX_BATCH_ELEMENTS // len(cells.human))
-    order = _order(cells)
     batches = [
-        _batch_statistics(cells, weights[start : start + rows], order)
-        for start in range(0, len(weights), rows)
+        _batch_statistics(cells, weights[start : start + rows]) for start in range(0, len(weights), rows)
     ]
     return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
 
 
-def _batch_statistics(cells: PairCells, weights: Floats, order: Floats) -> dict[str, Floats]:
+def _batch_statistics(cells: PairCells, weights: Floats) -> dict[str, Floats]:
     n = weights.sum(axis=1)
     human, judge = _Marginal.of(cells.human, weights), _Marginal.of(cells.judge, weights)
     indices = np.arange(len(cells.levels), dtype=float)
@@ -151,16 +149,12 @@ def _batch_statistics(cells: PairCells, weights: Floats, order: Floats) -> dict[
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         coefficients = {
-            "quadratic_kappa": _weighted_kappa(human, judge, weights, n, power=2),
-            "linear_kappa": _weighted_kappa(human, judge, weights, n, power=1),
+            "quadratic_kappa": _quadratic_kappa(human, judge, weights, n),
             "kappa": _kappa(cells, weights, n),
-            "pearson": _pearson(human_values, judge_values, weights, n),
-            "spearman": _pearson(human.midranks, judge.midranks, weights, n),
-            "kendall": _tau_b(human, judge, weights, n, order),
+            "spearman": _correlation(human.midranks, judge.midranks, weights, n),
         }
     defined = (human.distinct > 1) & (judge.distinct > 1)
     coefficients = {name: np.where(defined, values, np.nan) for name, values in coefficients.items()}
-    coefficients["alpha"] = weighted_alpha(np.column_stack([cells.human, cells.judge]), weights)
     means = {
         "exact": nearest_level(cells.human) == nearest_level(cells.judge),
         "within_one": np.abs(cells.human - cells.judge) <= 1 + POSITION_TOLERANCE,
@@ -196,10 +190,10 @@ class _Marginal:
         return np.asarray((np.cumsum(self.counts, axis=1) - self.counts / 2)[:, self.index])
 
 
-def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, *, power: int) -> Floats:
-    """Return weighted kappa, 1 - D / E, for each bootstrap resample (row of ``weights``)."""
-    observed = weights @ np.abs(human.values[human.index] - judge.values[judge.index]) ** power
-    distances = np.abs(human.values[:, None] - judge.values[None, :]) ** power
+def _quadratic_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats) -> Floats:
+    """Return quadratic kappa, 1 - D / E, for each bootstrap resample (row of ``weights``)."""
+    observed = weights @ np.square(human.values[human.index] - judge.values[judge.index])
+    distances = np.square(human.values[:, None] - judge.values[None, :])
     expected = ((human.counts @ distances) * judge.counts).sum(axis=1)
     return np.asarray(1 - n * observed / expected)
 
@@ -213,23 +207,10 @@ def _kappa(cells: PairCells, weights: Floats, n: Floats) -> Floats:
     return np.asarray(np.where(expected < 1, (observed - expected) / (1 - expected), np.nan))
 
 
-def _pearson(x: Floats, y: Floats, weights: Floats, n: Floats) -> Floats:
+def _correlation(x: Floats, y: Floats, weights: Floats, n: Floats) -> Floats:
     def centre(ranks: Floats) -> Floats:
         return np.asarray(ranks - ((weights * ranks).sum(axis=1) / n)[:, None])
 
     x, y = centre(x), centre(y)
     squares = (weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1)
     return np.asarray(np.clip((weights * x * y).sum(axis=1) / np.sqrt(squares), -1.0, 1.0))
-
-
-def _order(cells: PairCells) -> Floats:
-    """Return, for each two cells, whether humans and judge order them alike, in shape (cells, cells)."""
-    human, judge = (np.sign(side[:, None] - side[None, :]) for side in (cells.human, cells.judge))
-    return np.asarray(human * judge)
-
-
-def _tau_b(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, order: Floats) -> Floats:
-    """Return Kendall's tau-b, (C - D) / sqrt(H * J), for each bootstrap resample (row of ``weights``)."""
-    excess = ((weights @ order) * weights).sum(axis=1)
-    untied = [np.square(n) - np.square(side.counts).sum(axis=1) for side in (human, judge)]
-    return np.asarray(np.clip(excess / np.sqrt(untied[0] * untied[1]), -1.0, 1.0))
