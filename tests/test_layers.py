@@ -49,7 +49,6 @@ BROUGHT_OR_OPTIONAL = {
         "mlflow",
         "opencompass",
         "opentelemetry",
-        "pytest",
     ),  # users of integrations have them
     *("pandas", "pypinyin_dict"),  # imported only where the user, or a developer of the project, has them
 }

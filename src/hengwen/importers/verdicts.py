@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from hengwen.errors import DataError
 from hengwen.importers.columns import ColumnMap, map_verdicts
 from hengwen.io.json_items import json_rows
 from hengwen.io.parquet_reader import scan_parquet
-from hengwen.io.row_reader import read_number, scan_rows
+from hengwen.io.row_reader import DataRow, read_number, scan_rows
 from hengwen.records import digest
 from hengwen.text.safety import short_repr
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from hengwen.io.row_reader import DataRow
 
 OUTCOMES: dict[object, float] = {
     "a": 1.0,
@@ -38,6 +36,11 @@ MAX_QUESTION = 100
 """Maximum number of characters of the name of a question; of a longer text, the hash is the name."""
 HEADER_ROWS = 100
 """Number of rows of JSON whose fields are the columns of the file."""
+
+DETAILS = "\0details"
+"""Key of what a source says beside the score; no column of a file has this name."""
+WINS = "wins"
+"""Part of a verdict that says how often an answer wins."""
 
 
 class Verdict(NamedTuple):
@@ -216,3 +219,73 @@ def _number(cell: object) -> float | None:
     except ValueError:
         return None
     return None if isnan(number) else number
+
+
+@dataclass(frozen=True, slots=True)
+class Wins:
+    """Verdicts on pairs as scores: 1 for an answer that wins, 0 for one that loses, 0.5 for a tie."""
+
+    file: VerdictFile
+    baseline: str
+    judge: str
+    """Judge of verdicts without one."""
+
+    @property
+    def path(self) -> Path:
+        """The file of the verdicts."""
+        return self.file.path
+
+    @property
+    def notes(self) -> list[str]:
+        """What the answers are compared with."""
+        return (
+            [f"the share of wins over {self.baseline}"]
+            if self.baseline
+            else ["the share of wins over all opponents"]
+        )
+
+    @property
+    def columns(self) -> ColumnMap:
+        """The columns of the verdicts."""
+        return self.file.columns
+
+    def rows(self) -> Iterator[DataRow]:
+        """Yield a row for each verdict on an answer, none for those of the baseline."""
+        for verdict in self.file:
+            for side, model in enumerate(verdict.models):
+                if model != self.baseline:
+                    yield DataRow(verdict.row.path, verdict.row.number, self._values(verdict, side))
+
+    def _values(self, verdict: Verdict, side: int) -> dict[str, Any]:
+        winner = verdict.winner
+        won = verdict.problem if winner is None else 1 - winner if side else winner
+        first = -verdict.first if side else verdict.first
+        turn = f"/{verdict.turn}" if verdict.turn > 1 else ""
+        return {
+            "checkpoint": verdict.models[side],
+            "id": verdict.question + turn,
+            "cluster": verdict.question,
+            "judge": verdict.judge or ("" if verdict.rater else self.judge),
+            "rater": verdict.rater,
+            "name": WINS,
+            "score": won,
+            "prompt": verdict.prompt,
+            "answer": verdict.answers[side],
+            DETAILS: {
+                "opponent": verdict.models[1 - side],
+                "first": first,
+                "side": "b" if side and not self.baseline else "a",
+            },
+        }
+
+
+def common_model(files: Sequence[VerdictFile]) -> str:
+    """Return the only model that is in every verdict; "" if none or several are."""
+    models: Counter[str] = Counter()
+    verdicts = 0
+    for file in files:
+        for verdict in file:
+            models.update(verdict.models)
+            verdicts += 1
+    common = [model for model, count in models.items() if count == verdicts]
+    return common[0] if len(common) == 1 else ""

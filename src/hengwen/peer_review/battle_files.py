@@ -12,8 +12,7 @@ import numpy as np
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.importers.columns import VERDICTS
-from hengwen.importers.sources import WINS
-from hengwen.importers.verdicts import FIRST, VerdictFile, any_rows
+from hengwen.importers.verdicts import FIRST, WINS, VerdictFile, any_rows
 from hengwen.io.row_reader import FieldNames
 from hengwen.peer_review.battles import Battles
 from hengwen.records import Failure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ def test_a_log_of_inspect_has_answers_scores_and_failures(store, tmp_path: Path,
 
 
 def test_a_header_that_unpacks_to_more_than_the_limit_is_an_error(store, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("hengwen.importers.log_formats.MAX_MEMBER", 1 << 20)
+    monkeypatch.setattr("hengwen.importers.logs.MAX_MEMBER", 1 << 20)
     with zipfile.ZipFile(tmp_path / "a.eval", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", json.dumps({"eval": {"task": "t" * (1 << 20)}}))
     with pytest.raises(DataError, match=r"a\.eval.*header\.json is larger than 1 MiB"):
@@ -112,6 +113,51 @@ def test_a_file_that_is_no_log_of_inspect_is_an_error(store, tmp_path: Path) -> 
     (tmp_path / "a.eval").write_bytes(b"PK no zip")
     with pytest.raises(DataError, match=r"a\.eval: no log of inspect that can be read"):
         import_scores(tmp_path / "a.eval", store)
+
+
+def test_an_encrypted_log_of_inspect_is_an_error(store, tmp_path: Path) -> None:
+    log = inspect_log(tmp_path / "a.eval", zipfile.ZIP_STORED, SAMPLE)
+    data = bytearray(log.read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.find(mark)
+        while at >= 0:
+            data[at + offset] |= 1
+            at = data.find(mark, at + 1)
+    log.write_bytes(data)
+    with pytest.raises(DataError, match=r"a\.eval: no log of inspect that can be read: .*encrypted"):
+        import_scores(log, store)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epoch": "first"}, "epoch: Input should be a valid integer.*, got 'first'"),
+        ({"epoch": 10**20}, "epoch: Input should be less than or equal to"),
+        ({"scores": [1]}, "scores: Input should be a valid dictionary"),
+        ({"id": None}, "id: Input should be a valid string"),
+    ],
+)
+def test_a_sample_that_is_not_as_inspect_writes_it_is_an_error_with_its_key(
+    store, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    log = inspect_log(tmp_path / "a.eval", zipfile.ZIP_DEFLATED, {**SAMPLE, **change})
+    with pytest.raises(DataError, match=rf"a\.eval:1: samples/.*json: {message}"):
+        import_scores(log, store)
+
+
+@pytest.mark.parametrize("column", ["step", "repeat"])
+def test_a_step_or_repeat_of_twenty_digits_is_an_error_with_its_line(
+    store, tmp_path: Path, column: str
+) -> None:
+    file = lines(tmp_path / "t.jsonl", {"model": "a", "id": 1, "score": 3, column: 10**19})
+    with pytest.raises(DataError, match=r"t\.jsonl:1: .*100000"):
+        import_scores(file, store)
+
+
+def test_a_pipe_is_an_error(store, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "t.jsonl")
+    with pytest.raises(DataError, match="not a regular file"):
+        import_scores(tmp_path / "t.jsonl", store)
 
 
 def test_samples_of_lm_eval_are_read_once_for_each_filter(store, tmp_path: Path) -> None:
@@ -136,19 +182,6 @@ def test_samples_of_lm_eval_are_read_once_for_each_filter(store, tmp_path: Path)
     assert answers(store, result) == [("3", "2+2=", "4.")]
     assert "left out: 1 rows that are given twice" in result.notes
     assert result.unused == ()
-
-
-def test_single_judgments_of_fastchat_keep_turns_apart_and_minus_one_is_a_failure(
-    store, tmp_path: Path
-) -> None:
-    row = {"question_id": 81, "model": "m", "judge": ["gpt-4", "v1"], "judgment": "[[9]]", "score": 9}
-    first, second = {**row, "turn": 1}, {**row, "turn": 2, "score": -1}
-    result = import_scores(lines(tmp_path / "g.jsonl", first, second), store)
-    assert scored(store, result) == [
-        ("m", "mt-bench/gpt-4.level", "81/1", 1, 9.0),
-        ("m", "mt-bench/gpt-4.level", "81/2", 1, "parse_error"),
-    ]
-    assert {row.cluster for row in store.rows(result.runs)} == {"81"}
 
 
 def test_errors_of_promptfoo_are_failures_and_failed_assertions_are_scores(store, tmp_path: Path) -> None:
@@ -196,44 +229,6 @@ def test_reviews_of_evalscope_whose_judge_failed_are_failures(store, tmp_path: P
         ("qwen", "arc_easy/acc", "1", 1, "parse_error"),
     ]
     assert answers(store, result)[0] == ("0", "Q0", "A")
-
-
-@pytest.mark.parametrize("as_list", [False, True])
-def test_predictions_of_opencompass_get_their_scores_from_the_results(
-    store, tmp_path: Path, as_list: bool
-) -> None:
-    prompts = [[{"role": "HUMAN", "prompt": f"Q{index}"}] for index in range(3)]
-    items = {
-        str(index): {"origin_prompt": prompt, "prediction": f"A{index}", "gold": 1}
-        for index, prompt in enumerate(prompts)
-    }
-    details: Any = {"0": {"correct": True}, "1": {"correct": False}}
-    file = whole(tmp_path / "run" / "predictions" / "qwen" / "gsm8k.json", items)
-    whole(
-        tmp_path / "run" / "results" / "qwen" / "gsm8k.json",
-        {"accuracy": 50.0, "details": list(details.values()) if as_list else details},
-    )
-    result = import_scores(file, store)
-    assert [row[4] for row in scored(store, result)] == [1.0, 0.0, "scorer_error"]
-    assert answers(store, result)[1] == ("1", "Q1", "A1")
-    with pytest.raises(DataError, match="lie in predictions/MODEL/DATASET"):
-        import_scores(whole(tmp_path / "gsm8k.json", items), store)
-
-
-@pytest.mark.parametrize("wrapped", [False, True])
-def test_metrics_of_deepeval_are_scores_of_their_judge(store, tmp_path: Path, wrapped: bool) -> None:
-    metrics = [
-        {"name": "Tone", "score": 0.7, "success": True, "reason": "warm", "evaluationModel": "gpt-4"},
-        {"name": "Fact", "score": None, "success": False, "error": "timeout", "evaluationModel": "gpt-4"},
-    ]
-    case = {"name": "case_0", "input": "Q", "actualOutput": "A", "metricsData": metrics}
-    run = {"testCases": [case, {**case, "name": "case_1", "metricsData": []}], "metricsScores": []}
-    result = import_scores(whole(tmp_path / "run.json", {"testRunData": run} if wrapped else run), store)
-    assert sorted(scored(store, result)) == [
-        ("run", "deepeval/gpt-4.Fact", "case_0", 1, "timeout"),
-        ("run", "deepeval/gpt-4.Tone", "case_0", 1, 0.7),
-    ]
-    assert "left out: 1 test cases without metrics" in result.notes
 
 
 def test_a_json_list_is_a_table(store, tmp_path: Path) -> None:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from hengwen.errors import DataError
+from hengwen.errors import ConfigError, DataError
 from hengwen.importers.columns import JOIN, map_columns
-from hengwen.importers.sources import DETAILS
-from hengwen.records import Score
-from hengwen.runs.imported.values import Levels, Reading
+from hengwen.importers.logs import Log
+from hengwen.importers.verdicts import DETAILS, Wins, scan_any_rows
+from hengwen.io.row_reader import MAX_COUNT, DataRow
+from hengwen.records import STATUSES, Failure, Kind, Outcome, Scale, Score
 from hengwen.score_id import IMPORTED_TAG, LEVEL, ScoreId
-from hengwen.text.safety import replace_controls, short_repr, shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hengwen.importers.sources import ScoreSource
-    from hengwen.io.row_reader import DataRow
-    from hengwen.records import Kind, Outcome
+from hengwen.text.safety import replace_controls, replace_surrogates, short_repr, shorten
 
 MAX_NAME = 200
 """Maximum number of characters of the name of a checkpoint, task, judge or score."""
@@ -28,6 +26,7 @@ HEADER_ROWS = 100
 NORMAL_95 = 1.96
 """Standard errors from a mean to the end of its interval of 95 %."""
 
+MAX_STEP = 10**15
 MAX_REASON = 10_000
 """Maximum number of characters of the reason for a score."""
 ORIGIN_FIELDS = ("checkpoint", "step", "task", "judge", "name", "rater", "version")
@@ -36,6 +35,119 @@ MAX_ORIGINS = 100_000
 
 RunKey = tuple[str, float | None]
 """(checkpoint, step)."""
+NO_FAILURE = frozenset({"", "ok", "success", "succeeded", "none", "null", "false", "0", "nan", "finished"})
+"""Texts in a column of failures that mean that nothing failed."""
+TRUTH = {"true": 1.0, "false": 0.0}
+MAX_RAW = 2000
+"""Maximum number of characters of an unreadable cell that are kept."""
+_RANGE = re.compile(r"(-?[\d.]+)\s*(?:\.\.|-|:)\s*(-?[\d.]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, whose columns are chosen by the user or by their names."""
+
+    path: Path
+    notes: list[str] = field(default_factory=list)
+    columns: None = None
+
+    def rows(self) -> Iterator[DataRow | DataError]:
+        """Yield the rows of the table; for a malformed row, its error."""
+        return scan_any_rows(self.path)
+
+
+ScoreSource = Table | Wins | Log
+"""A file that has rows of scores, which can be read several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The scale of the scores of a file, and the values of levels with names."""
+
+    scale: Scale | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str | None, *, lower_is_better: bool = False) -> Levels:
+        """Read ``1-10`` (a range), ``1,2,3`` (levels) or ``A=3,B=2,C=1`` (levels with names)."""
+        if not text:
+            if lower_is_better:
+                raise ConfigError("lower is better needs a scale: --scale LOW-HIGH")
+            return cls()
+        limits = _RANGE.fullmatch(text.strip())
+        try:
+            if limits is not None:
+                low, high = float(limits[1]), float(limits[2])
+                return cls(Scale(low=low, high=high, higher_is_better=not lower_is_better))
+            named = "=" in text
+            pairs = [part.rpartition("=") for part in text.split(",")]
+            values = {name.strip(): float(value) for name, _, value in pairs}
+            levels = tuple(sorted({float(value) for _, _, value in pairs}))
+            scale = Scale(low=levels[0], high=levels[-1], levels=levels, higher_is_better=not lower_is_better)
+        except ValueError:
+            raise ConfigError(
+                f"a scale is LOW-HIGH, levels (1,2,3) or names of levels (A=3,B=2,C=1), got {text!r}"
+            ) from None
+        return cls(scale, values if named else {})
+
+    def number(self, cell: Any) -> float | None:
+        """Return the number in a cell; None if there is none."""
+        if isinstance(cell, bool):
+            return float(cell)
+        text = str(cell).strip()
+        if text in self.values:
+            return self.values[text]
+        try:
+            value = TRUTH[text.casefold()] if text.casefold() in TRUTH else float(text)
+        except (ValueError, OverflowError):
+            return None
+        return value if isfinite(value) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the cells of one score are read."""
+
+    name: str
+    kind: Kind
+    signature: str
+    levels: Levels
+
+    def outcome(
+        self, cell: Any, failure: Any = None, reason: str = "", details: Mapping[str, object] | None = None
+    ) -> Outcome:
+        """Return the score in a cell, or the failure that it, or the column of failures, tells of."""
+        problem = "" if failure is None else str(failure).strip()
+        if problem.casefold() not in NO_FAILURE:
+            status = problem if problem in STATUSES else "scorer_error"
+            return self._failure(status, problem[:MAX_RAW])
+        if cell is None or (isinstance(cell, str) and not cell.strip()):
+            return self._failure("parse_error", "the file has no number here")
+        value = self.levels.number(cell)
+        if value is None:
+            return self._failure("parse_error", f"no number: {short_repr(cell)}", str(cell))
+        scale = self.levels.scale
+        if scale is not None and not scale.holds(value):
+            return self._failure("off_scale", f"{value:g} is not on the scale", str(cell))
+        return Score(
+            name=self.name,
+            value=value,
+            signature=self.signature,
+            scale=scale,
+            kind=self.kind,
+            reason=replace_surrogates(reason),
+            details=details or {},
+        )
+
+    def _failure(self, status: Any, message: str, raw: str = "") -> Failure:
+        return Failure(
+            name=self.name,
+            status=status,
+            message=replace_surrogates(message),
+            signature=self.signature,
+            kind=self.kind,
+            raw=replace_surrogates(raw[:MAX_RAW]),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +311,8 @@ class ScoreFile:
             number = Levels().number(cell)
             if number is None:
                 row.fail(f"the step must be a number, got {short_repr(cell)}")
+            if abs(number) > MAX_STEP:
+                row.fail(f"the step is at most {MAX_STEP:,}, got {short_repr(cell)}")
             step = int(number) if number.is_integer() else number
         name = self._name(row, "checkpoint", self._naming.checkpoint)
         if not name:
@@ -215,8 +329,8 @@ class ScoreFile:
             number = int(float(str(cell)))
         except (ValueError, OverflowError):
             number = 0
-        if number < 1:
-            row.fail(f"a repeat counts from 1, got {short_repr(cell)}")
+        if not 1 <= number <= MAX_COUNT:
+            row.fail(f"a repeat counts from 1 to {MAX_COUNT:,}, got {short_repr(cell)}")
         return number
 
     def _name(self, row: DataRow, field_name: str, default: str = "") -> str:
@@ -279,8 +393,8 @@ class ScoreFile:
 
 
 def _header(source: ScoreSource) -> Sequence[str]:
-    rows = islice(source.rows(), HEADER_ROWS)
+    rows = list(islice(source.rows(), HEADER_ROWS))
     header = dict.fromkeys(name for row in rows if not isinstance(row, DataError) for name in row.values)
     if not header:
-        raise DataError(f"{source.path}: no rows")
+        raise next((row for row in rows if isinstance(row, DataError)), DataError(f"{source.path}: no rows"))
     return [name for name in header if name is not DETAILS]

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hengwen.errors import ConfigError
-from hengwen.importers.log_formats import recognize
-from hengwen.importers.sources import Table, Wins, common_model
-from hengwen.importers.verdicts import VerdictFile
+from hengwen.errors import ConfigError, DataError
+from hengwen.importers.logs import recognize
+from hengwen.importers.verdicts import VerdictFile, Wins, common_model
 from hengwen.io.row_reader import open_data_file
 from hengwen.records import Response, Row, Run, Sample, Score, digest
 from hengwen.results.comparability import names_text
-from hengwen.runs.imported.reading import Naming, ScoreFile
+from hengwen.runs.imported.reading import (
+    ImportedScore,
+    Levels,
+    Naming,
+    RunKey,
+    ScoreFile,
+    ScoreSource,
+    Table,
+)
 from hengwen.runs.imported.survey import Survey
-from hengwen.runs.imported.values import Levels
-from hengwen.store.store import opened_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hengwen.importers.sources import ScoreSource
-    from hengwen.runs.imported.reading import ImportedScore, RunKey
-    from hengwen.score_id import ScoreId
-    from hengwen.store import Store
+from hengwen.score_id import ScoreId
+from hengwen.store.store import Store, opened_store
 
 COMMIT_ROWS = 5000
 """Number of rows after which a transaction is committed, so that memory stays bounded."""
@@ -76,8 +74,8 @@ def import_scores(  # noqa: PLR0913 - options of the command
     """Record scores that another tool gave as runs, so that every report and test can read them.
 
     Tables have a row for each score. Logs are recognized: of inspect (``.eval``), lm-eval
-    (``samples_*.jsonl``), promptfoo (``.json``), EvalScope (``reviews/``), OpenCompass (``predictions/``),
-    deepeval, and FastChat's single judgments; the notes say what of them is left out.
+    (``samples_*.jsonl``), promptfoo (``.json``), and EvalScope (``reviews/``); the notes say what of them is
+    left out. Other tools' results are written as a table first.
 
     A cell that is empty, no number or off the scale is a failure, never a score; so is a row whose column of
     failures names one. If there is no column of prompts, each row is the mean of a checkpoint.
@@ -185,7 +183,11 @@ def import_verdicts(  # noqa: PLR0913 - options of the command
 
 
 def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
-    return [Path(files)] if isinstance(files, (str, Path)) else [Path(file) for file in files]
+    paths = [Path(files)] if isinstance(files, (str, Path)) else [Path(file) for file in files]
+    for path in paths:
+        if path.exists() and not path.is_file():
+            raise DataError(f"{path}: not a regular file; files are read several times")
+    return paths
 
 
 def _pairs(columns: Mapping[str, str] | Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

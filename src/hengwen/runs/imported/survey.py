@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
 from hengwen.records import Run, Sample, Score, digest
+from hengwen.runs.imported.reading import ImportedScore, RunKey, ScoreFile
 from hengwen.runs.run_facts import sample_hashes, usual_repeats
 from hengwen.score_id import LEVEL, ScoreId
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hengwen.runs.imported.reading import ImportedScore, RunKey, ScoreFile
 
 MAX_LISTED = 20
 """Maximum number of wrong rows, and of failures, that are listed with their lines."""
