@@ -82,8 +82,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def _cases() -> dict[str, Callable[[str, str], object]]:
     """Return, for each evaluator, a function of a text and another text of the same kind."""
     from hengwen import registry
-    from hengwen.judges.rules.input import RuleInput
     from hengwen.judges.rules.judge import RulesJudge
+    from hengwen.judges.rules.rule import RuleInput
     from hengwen.prompts import load_rubric
     from hengwen.records import Response, Sample
 

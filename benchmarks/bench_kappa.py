@@ -15,8 +15,12 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from harness.figures import HENGWEN, Figure, print_entries, script_parser
-from hengwen.judges.calibration.estimates import bootstrap_estimate, resample_clusters
-from hengwen.judges.calibration.statistics import agreement_statistics, pair_cells
+from hengwen.judges.calibration.statistics import (
+    agreement_statistics,
+    bootstrap_estimate,
+    pair_cells,
+    resample_clusters,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

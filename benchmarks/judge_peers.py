@@ -69,7 +69,7 @@ def measured_calls(make_call: Callable[[Any], Callable[[int], Awaitable[Any]]], 
 
 def judge_with_openai(url: str, count: int, concurrency: int) -> Cost:
     """Send the prompts of Hengwen's judge with the bare OpenAI client."""
-    from hengwen.judges.rubric.verdict import verdict_schema
+    from hengwen.judges.rubric.model_judge import verdict_schema
     from hengwen.prompts import load_rubric
     from hengwen.prompts.render import render_judge_prompt
     from hengwen.records import Response, Sample

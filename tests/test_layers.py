@@ -38,7 +38,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 LAYER_OF = {part: layer for layer, parts in enumerate(LAYERS) for part in parts}
 MODULES = sorted(SRC.rglob("*.py"))
-MAX_MODULES = 16
+MAX_MODULES = 20
 """Modules in one package, ``__init__`` not counted."""
 MAX_LINES = 650
 BROUGHT_OR_OPTIONAL = {
@@ -59,7 +59,6 @@ which is imported when somebody asks for it. No other part names a module of a h
 MUTUAL_IMPORTS = {
     frozenset({"hengwen.plans.loaded_plan_checks", "hengwen.plans.suite"}),
     frozenset({"hengwen.results.comparability", "hengwen.results.score_table"}),
-    frozenset({"hengwen.runs.batch.session", "hengwen.runs.resources"}),
 }
 """Pairs of modules of which one needs the other for its types only; do not add to them."""
 DOTTED_NAME = re.compile(r"hengwen(?:\.\w+)+(?=:|$)")
@@ -184,7 +183,7 @@ def test_modules_do_not_import_each_other_in_a_cycle() -> None:
     assert on_cycles(graph) == []
 
 
-def test_no_package_has_more_than_sixteen_modules() -> None:
+def test_no_package_has_more_than_twenty_modules() -> None:
     sizes = {
         str(folder.relative_to(SRC)): len([path for path in MODULES if path.parent == folder]) - 1
         for folder in {path.parent for path in MODULES}

@@ -14,8 +14,7 @@ from rows import each_row
 from hengwen.io.strict_yaml import StrictModel
 from hengwen.plans import plan as plan_models
 from hengwen.plans.datasets import ANCHOR_FIELDS, LABEL_FIELDS, RESPONSE_FIELDS, SAMPLE_FIELDS
-from hengwen.plans.plan import Plan, load_plan
-from hengwen.plans.specs import ScorerSpec
+from hengwen.plans.plan import Plan, ScorerSpec, load_plan
 from hengwen.plans.suite import load_suite
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -146,7 +145,7 @@ def test_the_plan_of_the_page_loads_with_its_files_and_without_a_warning(folder:
 
 def test_the_plan_of_the_page_can_be_estimated_without_a_key(folder: Path) -> None:
     from hengwen import open_store
-    from hengwen.runs.estimate_plan import estimate_plan
+    from hengwen.runs.run_plan import estimate_plan
 
     with open_store("sqlite://") as store:
         estimates = estimate_plan(folder / "plan.yaml", store=store)

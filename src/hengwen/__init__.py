@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         Verdict as Verdict,
     )
     from hengwen.results.aggregate import Summary as Summary
-    from hengwen.results.decision import Decision as Decision
+    from hengwen.results.decide import Decision as Decision
     from hengwen.results.score_table import ScoreTable as ScoreTable
     from hengwen.runs.imported.record import (
         ImportedRuns as ImportedRuns,
@@ -77,11 +77,10 @@ _EXPORTS = {
     "documents.render.write": "write_document",
     "documents.run.document": "report_document",
     "errors": (
-        "BackendError ConfigError DataError HengwenError JudgeError PluginError StoreBusyError StoreError "
-        "TimeLimitError WorkerError"
+        "BackendError ConfigError DataError HengwenError JudgeError PluginError StoreBusyError "
+        "StoreError TimeLimitError WorkerError"
     ),
     "monitoring.compare_runs": "compare_runs",
-    "monitoring.run_comparison": "RunComparison ScoreComparison",
     "monitoring.drift.drift_report": "drift_report",
     "monitoring.drift.score_drift": "DriftReport ScoreDrift",
     "monitoring.gates.evaluate_gates": "evaluate_gates",
@@ -89,10 +88,11 @@ _EXPORTS = {
     "monitoring.judge_drift.rejudging": "rejudge",
     "monitoring.judge_drift.report": "JudgeDriftReport judge_drift",
     "monitoring.power": "PlanPower ScorePower plan_power",
+    "monitoring.run_comparison": "RunComparison ScoreComparison",
     "plans.plan": "Plan load_plan",
     "records": "Failure Label Outcome Response Row Run Sample Scale Score Usage Verdict",
     "results.aggregate": "Summary",
-    "results.decision": "Decision",
+    "results.decide": "Decision",
     "results.score_table": "ScoreTable",
     "runs.imported.record": "ImportedRuns import_scores import_verdicts",
     "runs.options": "RunOptions",

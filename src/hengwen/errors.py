@@ -20,10 +20,8 @@ functions (``hengwen.objective``, ``hengwen.relevance_metrics``) raise plain ``V
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from typing import ClassVar
 
 
 class HengwenError(Exception):

@@ -23,14 +23,11 @@ interfaces is done once for each plug-in, before the first response is evaluated
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Literal, Protocol, TypeVar, runtime_checkable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from hengwen.records import Attempt, Outcome, Reply, Request, Response, Row, Run, Sample, Verdict
+from hengwen.records import Attempt, Outcome, Reply, Request, Response, Row, Run, Sample, Verdict
 
 Parsed = TypeVar("Parsed")
 """Type of the value that a ``parse`` function returns for a reply."""

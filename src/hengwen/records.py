@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from hengwen.score_id import ScoreId
+from hengwen.score_id import ScoreId
 
 Status = Literal[
     "transport_error",

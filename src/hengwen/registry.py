@@ -8,15 +8,13 @@ that two packages register is an error. If a plug-in cannot be imported, only pl
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hengwen.errors import ConfigError, PluginError, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Group = Literal["scorers", "judges", "backends", "rules"]
 
@@ -28,9 +26,9 @@ BUILTINS: Mapping[Group, Mapping[str, str]] = {
         "compression": "hengwen.objective.diversity.scorers:Compression",
         "repetition": "hengwen.objective.diversity.scorers:Repetition",
         "type_token_ratio": "hengwen.objective.diversity.scorers:TypeTokenRatio",
-        "self_bleu": "hengwen.objective.diversity.self_bleu:SelfBleu",
-        "near_duplicates": "hengwen.objective.duplicates.scorers:NearDuplicates",
-        "leakage": "hengwen.objective.duplicates.scorers:Leakage",
+        "self_bleu": "hengwen.objective.diversity.scorers:SelfBleu",
+        "near_duplicates": "hengwen.objective.duplicates.training_set:NearDuplicates",
+        "leakage": "hengwen.objective.duplicates.training_set:Leakage",
         "bleu": "hengwen.objective.overlap.scorers:BleuScorer",
         "chrf": "hengwen.objective.overlap.scorers:ChrfScorer",
         "ter": "hengwen.objective.overlap.scorers:TerScorer",
@@ -50,14 +48,14 @@ BUILTINS: Mapping[Group, Mapping[str, str]] = {
     },
     "rules": {
         "broken": "hengwen.judges.rules.text_rules:Broken",
-        "near_duplicate": "hengwen.judges.rules.copy_rules:NearDuplicate",
-        "target_copy": "hengwen.judges.rules.copy_rules:TargetCopy",
-        "leakage": "hengwen.judges.rules.copy_rules:TrainingLeak",
+        "near_duplicate": "hengwen.judges.rules.text_rules:NearDuplicate",
+        "target_copy": "hengwen.judges.rules.text_rules:TargetCopy",
+        "leakage": "hengwen.judges.rules.text_rules:TrainingLeak",
         "plain_text": "hengwen.judges.rules.text_rules:PlainText",
         "number": "hengwen.judges.rules.text_rules:Number",
     },
     "backends": {
-        "openai": "hengwen.backends.openai.backend:OpenAIBackend",
+        "openai": "hengwen.backends.openai:OpenAIBackend",
         "langchain": "hengwen.backends.langchain:LangChainBackend",
         "replay": "hengwen.backends.replay:ReplayBackend",
     },

@@ -6,10 +6,8 @@ looked up among the addresses of known scores, so the words of the prefixes may 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, Protocol
 
 Role = Literal["answer", "task", "human", "anchor", "human anchor"]
 """What a value is about, and who gave it. ``answer``: the scorer or judge, about an answer or a group of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rows import each_row
 
-from hengwen._internal.checks import check_number, whole_number
+from hengwen._internal.plugins import check_number, whole_number
 
 
 @each_row("value", [2, np.int64(2)], ids=["int", "numpy"])

@@ -19,7 +19,7 @@ from tests.browser.conftest import serious
 
 from hengwen import RunOptions, open_store, run_plan
 from hengwen.importers.muchin import import_muchin
-from hengwen.personas.folder import write_folder
+from hengwen.personas.persona import write_folder
 from hengwen.personas.suites import example_suite
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hengwen.cli.ui.messages import LenientFile, lenient_streams
+from hengwen.cli.ui.inputs import LenientFile, lenient_streams
 
 SEQUENCE = ("sequence", "values.txt")
 FULL = "hengwen: standard output cannot be written: No space left on device"

@@ -6,9 +6,9 @@ import pytest
 from rows import each_row
 
 from hengwen.documents.dry_run import bill_text, dry_run_document
-from hengwen.engine.budget import Bill
+from hengwen.engine.metered_backend import Bill
 from hengwen.records import Usage
-from hengwen.runs.estimate_plan import CostEstimate
+from hengwen.runs.run_plan import CostEstimate
 from hengwen.text.language import in_language
 
 ONE = Usage(calls=1, input_tokens=1234, output_tokens=5)

@@ -9,8 +9,7 @@ import pytest
 from rows import each_row
 
 from hengwen import compare_runs, drift_report, open_store, report_document, run_plan
-from hengwen.documents.answers.blocks import AnswerFilter
-from hengwen.documents.blocks import Document
+from hengwen.documents.blocks import AnswerFilter, Document
 from hengwen.documents.compare.document import compare_document
 from hengwen.documents.drift.document import drift_document
 from hengwen.documents.gates.gate import gate_document

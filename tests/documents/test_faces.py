@@ -20,12 +20,10 @@ from rich.console import Console
 from rows import each_row
 
 from hengwen.documents.blocks import Decision, Details, Document, Scores, Table
-from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
-from hengwen.documents.render.rows import to_csv, to_rows
-from hengwen.documents.render.score_table import plain_table
 from hengwen.documents.render.terminal import to_terminal
-from hengwen.documents.render.write import schema_kinds, schema_text, to_json
+from hengwen.documents.render.words import plain_table, to_csv, to_rows
+from hengwen.documents.render.write import schema_kinds, schema_text, to_html, to_json
 from hengwen.text.language import Language, in_language
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "documents"

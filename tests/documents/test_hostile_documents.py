@@ -14,11 +14,10 @@ from inert import CONTROLS, HOSTILE, is_formula, markdown_structure, tags
 from rich.console import Console
 
 from hengwen.documents.blocks import Document
-from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
-from hengwen.documents.render.rows import to_csv, to_parquet
 from hengwen.documents.render.terminal import to_terminal
-from hengwen.documents.render.write import to_json
+from hengwen.documents.render.words import to_csv, to_parquet
+from hengwen.documents.render.write import to_html, to_json
 from hengwen.text.language import Bilingual
 
 pytestmark = pytest.mark.slow

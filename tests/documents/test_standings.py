@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from hengwen.documents.cells import score_names
 from hengwen.documents.decision import DecisionWords
-from hengwen.documents.score_names import score_names
 from hengwen.documents.standings import Standings
-from hengwen.results.decision import CheckpointStanding, Decision, Disagreement, ScoreDecision
+from hengwen.results.decide import CheckpointStanding, Decision, Disagreement, ScoreDecision
 from hengwen.text.language import Bilingual, both
 
 

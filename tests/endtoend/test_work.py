@@ -14,8 +14,8 @@ from rapidfuzz.distance import Indel, LCSseq
 from rows import each_row
 
 from hengwen import registry
-from hengwen.judges.rules.input import RuleInput
 from hengwen.judges.rules.judge import RulesJudge
+from hengwen.judges.rules.rule import RuleInput
 from hengwen.objective.overlap.rouge import rouge
 from hengwen.prompts import load_rubric
 from hengwen.protocols import EvaluationContext, GroupScorer, Scorer

@@ -11,10 +11,9 @@ import pytest
 
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob
-from hengwen.engine.limits.limiter import Limiter
-from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.metered_backend import CallContext, LedgerBackend
-from hengwen.engine.pacing import Committer
+from hengwen.engine.limits import Limiter
+from hengwen.engine.metered_backend import CallContext, Committer, LedgerBackend
+from hengwen.engine.recorder import MemoryLedger
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Request, Response, Run, Sample, Score, Usage, Verdict
 

@@ -11,18 +11,21 @@ from rows import each_row
 from score_rows import row_of
 
 from hengwen.engine import metered_backend
-from hengwen.engine.budget import Budget, Price, estimate, estimate_tokens
 from hengwen.engine.job import item_hash
-from hengwen.engine.limits.limiter import Limiter
-from hengwen.engine.memory_ledger import MemoryLedger
+from hengwen.engine.limits import Limiter
 from hengwen.engine.metered_backend import (
     PLACEHOLDER_ANSWER,
+    Budget,
     CallContext,
+    Committer,
     DryBackend,
     DryLedger,
     LedgerBackend,
+    Price,
+    estimate,
+    estimate_tokens,
 )
-from hengwen.engine.pacing import Committer
+from hengwen.engine.recorder import MemoryLedger
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, Failure, Reply, Request, Response, Row, Run, Sample, Score, Usage
 

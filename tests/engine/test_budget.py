@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rows import each_row
 
-from hengwen.engine.budget import OUTPUT_TOKENS, Budget, Price, estimate, estimate_tokens
+from hengwen.engine.metered_backend import OUTPUT_TOKENS, Budget, Price, estimate, estimate_tokens
 from hengwen.errors import BackendError
 from hengwen.records import Request, Usage
 

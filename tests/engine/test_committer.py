@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from hengwen.engine import pacing as module
-from hengwen.engine.pacing import MAX_UNCOMMITTED_PAID, Committer
+from hengwen.engine import metered_backend as module
+from hengwen.engine.metered_backend import MAX_UNCOMMITTED_PAID, Committer
 from hengwen.errors import StoreError
 
 

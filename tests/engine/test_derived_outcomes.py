@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob, item_hash
-from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.pacing import Committer
+from hengwen.engine.metered_backend import Committer
+from hengwen.engine.recorder import MemoryLedger
 from hengwen.protocols import EvaluationContext
 from hengwen.records import Failure, Outcome, Response, Row, Run, Sample, Score, Verdict
 

@@ -13,9 +13,8 @@ from score_rows import row_of
 
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, Target, TaskJob, item_hash
-from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.metered_backend import CallContext
-from hengwen.engine.pacing import Committer
+from hengwen.engine.metered_backend import CallContext, Committer
+from hengwen.engine.recorder import MemoryLedger
 from hengwen.errors import BackendError, JudgeError, StoreError
 from hengwen.protocols import EvaluationContext
 from hengwen.records import (

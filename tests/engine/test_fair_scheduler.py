@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from hengwen.engine.pacing import FairScheduler
+from hengwen.engine.metered_backend import FairScheduler
 
 
 async def test_a_single_coroutine_proceeds_at_once() -> None:

@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from hengwen.engine.metered_backend import CallContext
-from hengwen.engine.pacing import Committer
+from hengwen.engine.metered_backend import CallContext, Committer
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Reply, Request
 

@@ -8,13 +8,12 @@ from itertools import pairwise
 
 import pytest
 
-from hengwen.engine import pacing as committer_module
+from hengwen.engine import metered_backend as committer_module
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob
-from hengwen.engine.limits.limiter import Limiter
-from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.metered_backend import CallContext
-from hengwen.engine.pacing import Committer
+from hengwen.engine.limits import Limiter
+from hengwen.engine.metered_backend import CallContext, Committer
+from hengwen.engine.recorder import MemoryLedger
 from hengwen.errors import BackendError
 from hengwen.records import Request, Response, Sample, Score
 

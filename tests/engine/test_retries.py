@@ -6,9 +6,8 @@ import random
 
 import pytest
 
-from hengwen.engine.limits.limiter import Limiter
-from hengwen.engine.metered_backend import CallContext, LedgerBackend
-from hengwen.engine.pacing import Committer
+from hengwen.engine.limits import Limiter
+from hengwen.engine.metered_backend import CallContext, Committer, LedgerBackend
 from hengwen.errors import BackendError
 from hengwen.records import Request
 

@@ -14,16 +14,15 @@ from hengwen.engine import scoring
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob
-from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.pacing import Committer
+from hengwen.engine.metered_backend import Committer
+from hengwen.engine.recorder import MemoryLedger
 from hengwen.engine.scoring import ScoringPool, Unit
 from hengwen.judges.rules.capped_judge import CappedJudge
-from hengwen.judges.rules.copy_rules import NearDuplicate
 from hengwen.judges.rules.judge import RulesJudge
 from hengwen.judges.rules.rule import RuleScorer, RuleSet
+from hengwen.judges.rules.text_rules import NearDuplicate
 from hengwen.objective.checks import Length
-from hengwen.objective.diversity.scorers import DistinctN
-from hengwen.objective.diversity.self_bleu import SelfBleu
+from hengwen.objective.diversity.scorers import DistinctN, SelfBleu
 from hengwen.prompts import load_rubric
 from hengwen.records import Failure, Response, Row, Run, Score
 

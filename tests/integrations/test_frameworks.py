@@ -155,7 +155,7 @@ def test_opentelemetry_gets_an_event_for_each_score_and_no_value_for_a_failure(t
 
 
 def test_a_judge_waits_in_the_event_loop_of_the_framework() -> None:
-    from hengwen.integrations.outcomes import TextScorer
+    from hengwen.integrations.rewards import TextScorer
 
     class Judge:
         signature, names = "j|v:1", ("j.level",)

@@ -242,7 +242,7 @@ def test_files_of_the_working_folder_do_not_choose_where_swanlab_writes(tmp_path
     (tmp_path / "swanlab.yaml").write_text("api_host: http://127.0.0.1:2\n")
     code = (
         "from hengwen.integrations.loggers import _empty_folder, tool_of\n"
-        "from hengwen.plans.specs import LogSpec\n"
+        "from hengwen.plans.plan import LogSpec\n"
         "swanlab = tool_of(LogSpec(tool='swanlab'))\n"
         "with _empty_folder(): print(swanlab.Settings().api_host)"
     )

@@ -88,7 +88,7 @@ class Fails:
 
 
 async def test_a_failure_is_an_error_a_mean_or_a_number_never_0_by_itself() -> None:
-    from hengwen.integrations.outcomes import TextScorer
+    from hengwen.integrations.rewards import TextScorer
 
     body = {"query": ["pab", "pabcd", "p"], "prompts": ["p", "p", "p"]}
     for policy, rewards in (("mean", [2.0, 4.0, 3.0]), (-1.0, [2.0, 4.0, -1.0])):

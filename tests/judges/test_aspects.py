@@ -8,7 +8,7 @@ import pytest
 from rows import each_row
 
 from hengwen.judges import RubricJudge, RulesJudge
-from hengwen.judges.aspects import aggregate_level
+from hengwen.judges.panel import aggregate_level
 from hengwen.prompts import load_rubric
 from hengwen.records import Failure, Response, Sample, Score
 

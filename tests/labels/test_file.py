@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hengwen.errors import ConfigError, DataError
 from hengwen.labels.file import LabelFile
 from hengwen.records import Label
-from hengwen.text.safety import replace_controls
+from hengwen.text.numbers import replace_controls
 
 
 def a_label(**values) -> Label:

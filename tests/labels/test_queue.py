@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from hengwen.judges.calibration.ppi import ppi_mean
+from hengwen.judges.calibration.means import ppi_mean
 from hengwen.labels.queue import _sampling_order
 from hengwen.records import Response
 

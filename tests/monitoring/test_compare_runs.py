@@ -16,8 +16,7 @@ from hengwen.errors import ConfigError
 from hengwen.importers.muchin import import_muchin
 from hengwen.monitoring.run_comparison import RunComparison, ScoreComparison
 from hengwen.records import Run
-from hengwen.results.decide import decide_runs
-from hengwen.results.decision import Decision
+from hengwen.results.decide import Decision, decide_runs
 
 SCORER = """\
 from dataclasses import dataclass

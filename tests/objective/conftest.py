@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from hengwen.objective import option_checks, rhyme
+from hengwen.objective import checks, rhyme
 from hengwen.objective.lyrics import parse_document, parse_muchin, repair, score_lyric
 from hengwen.objective.overlap import bleu, rouge, sacre
 
 CACHES = (
-    option_checks.build_signature,
+    checks.build_signature,
     repair.read_tag,
     score_lyric._parse_short_template,
     parse_document._parse_short_line,

@@ -7,8 +7,8 @@ import random
 import pytest
 from rapidfuzz.distance import LCSseq
 
-from hengwen.objective import lcs
-from hengwen.objective.lcs import lcs_length
+from hengwen.objective import text as lcs
+from hengwen.objective.text import lcs_length
 
 
 @pytest.mark.slow

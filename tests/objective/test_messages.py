@@ -18,7 +18,7 @@ from hengwen.objective.duplicates.training_set import read_answers
 from hengwen.objective.lyrics.rules import LyricRules, build_options, resolve_rules
 from hengwen.objective.lyrics.score_lyric import MAX_CHARACTERS
 from hengwen.objective.overlap import rouge
-from hengwen.objective.overlap.corpus import corpus_interval
+from hengwen.objective.overlap.scorers import corpus_interval
 from hengwen.objective.text import split_tokens
 from hengwen.records import Sample
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rows import each_row
 
-from hengwen.objective import rhyme_table
+from hengwen.objective import rhyme as rhyme_table
 
 WORDS = [("丁一", "07Q"), ("一丁", "16T"), ("甲一", "01M"), ("乙一", "01M"), ("一七", "01M")]
 """Words with the class of their ending; the first ends in the class that its last character has alone."""
@@ -93,7 +93,7 @@ def test_the_program_writes_the_table_with_line_feeds(
 
 @pytest.mark.slow
 def test_the_table_is_what_the_dictionaries_give_today() -> None:
-    command = [sys.executable, "-X", "utf8", "-m", "hengwen.objective.rhyme_table"]
+    command = [sys.executable, "-X", "utf8", "-m", "hengwen.objective.rhyme"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     built, shipped = done.stdout.splitlines(), rhyme_table.TABLE.read_text(encoding="utf-8").splitlines()
     assert shipped[0].startswith("# rhyme classes of U+4E00..U+9FFF")

@@ -9,7 +9,7 @@ import pytest
 from rows import each_row
 
 from hengwen.peer_review import Battles, PeerReview, peer_review
-from hengwen.peer_review.estimates.method import RankingMethod
+from hengwen.peer_review.estimates.votes import RankingMethod
 
 METHODS = tuple(method for method in get_args(RankingMethod) if method != "consistency")
 

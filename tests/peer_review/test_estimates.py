@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates import judge_bt
 from hengwen.peer_review.estimates.evidence import Evidence, ReviewOptions, build_estimate
-from hengwen.peer_review.estimates.method import drawn_questions
+from hengwen.peer_review.estimates.votes import drawn_questions
 from hengwen.peer_review.verdicts import distinct_verdicts
 
 METHODS = ("uniform", "judge-bt", "bradley-terry")

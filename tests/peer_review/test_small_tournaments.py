@@ -13,7 +13,7 @@ from hengwen.documents.judges.peer_review import peer_review_document
 from hengwen.documents.render.write import to_json
 from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates import judge_bt
-from hengwen.peer_review.estimates.method import RankingMethod
+from hengwen.peer_review.estimates.votes import RankingMethod
 
 REASONS = ("a judge is none of the models", "none is left to count", "no match is left")
 """Beginnings of the errors that say why there is no ranking."""

@@ -10,7 +10,7 @@ from tests.peer_review.simulated_panel import simulated_battles
 
 from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates.evidence import KEEPS_OWN, Evidence, ReviewOptions
-from hengwen.peer_review.estimates.method import RankingMethod
+from hengwen.peer_review.estimates.votes import RankingMethod
 from hengwen.peer_review.review import rankings_without
 from hengwen.peer_review.tastes import Taste
 

@@ -10,7 +10,7 @@ import yaml
 
 from hengwen.errors import ConfigError
 from hengwen.personas import Persona
-from hengwen.personas.folder import write_folder
+from hengwen.personas.persona import write_folder
 from hengwen.personas.plan_text import PRESETS, TASKS, PlannedTask, plan_text, sampling
 from hengwen.personas.suites import SCENES, example_suite, starter_suite
 from hengwen.plans.plan import load_plan

@@ -8,8 +8,8 @@ import pytest
 from rows import each_row
 
 from hengwen import registry
-from hengwen.backends.http.endpoint import validate_url
-from hengwen.backends.openai.backend import OpenAIBackend
+from hengwen.backends.http import validate_url
+from hengwen.backends.openai import OpenAIBackend
 from hengwen.errors import ConfigError
 from hengwen.plans.endpoints import ENDPOINTS
 from hengwen.plans.overrides import judge_spec

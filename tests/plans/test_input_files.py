@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hengwen.plans.input_files import files_in, input_files
+from hengwen.plans.overrides import files_in, input_files
 from hengwen.plans.plan import load_plan
 
 

@@ -11,8 +11,7 @@ from rows import each_row
 from hengwen import run_plan
 from hengwen.errors import ConfigError
 from hengwen.plans.load_scorer import RenamedScorer, load_scorer
-from hengwen.plans.plan import load_plan
-from hengwen.plans.specs import ScorerSpec
+from hengwen.plans.plan import ScorerSpec, load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.protocols import EvaluationContext, GroupScorer, SampleValidator
 from hengwen.records import Response, Sample, Scale

@@ -12,8 +12,7 @@ from hengwen.errors import ConfigError
 from hengwen.plans.plan import Plan, load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.plans.trust import check_trust, trust_digest, trust_needs
-from hengwen.runs.estimate_plan import estimate_plan
-from hengwen.runs.run_plan import run_plan
+from hengwen.runs.run_plan import estimate_plan, run_plan
 
 
 def plan_of(backend: dict[str, Any] | None = None, scorer: str = "length", **judge: str) -> Plan:

@@ -11,7 +11,7 @@ import pytest
 from rows import each_row
 
 from hengwen.judges import RulesJudge
-from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
+from hengwen.judges.rubric.model_judge import parse_verdict, verdict_schema
 from hengwen.objective.duplicates.similarity import similarity
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import render_judge_prompt, system_turn

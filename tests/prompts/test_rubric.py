@@ -9,7 +9,7 @@ import pytest
 from rows import each_row
 
 from hengwen.errors import ConfigError
-from hengwen.judges.rules.judge_clauses import CLAUSES_BY_NAME
+from hengwen.judges.rules.judge import CLAUSES_BY_NAME
 from hengwen.prompts import Rubric, load_rubric
 from hengwen.prompts.rubric import CLAUSES, ClauseName, packaged_rubrics
 from hengwen.records import Scale

@@ -13,8 +13,7 @@ from score_rows import score_of as score_of_name
 
 from hengwen.records import Failure, Outcome, Scale, Score
 from hengwen.results.comparisons import ALPHA, CHANGES, compare_checkpoints
-from hengwen.results.decide import ScoreCourse, decide
-from hengwen.results.decision import ScoreDecision
+from hengwen.results.decide import ScoreCourse, ScoreDecision, decide
 from hengwen.results.score_series import ScoreMatrix, ScoreSeries
 from hengwen.results.score_table import ScoreTable
 

@@ -16,7 +16,7 @@ from hengwen.results.comparability import (
     comparability_of,
 )
 from hengwen.results.score_table import ScoreTable
-from hengwen.runs.run_facts import sample_hashes
+from hengwen.runs.task_scores import sample_hashes
 
 SAMPLES = [Sample(id=name, input="问", references=("答",), metadata={"k": 1}) for name in "ab"]
 OTHER_INPUT = [Sample(id=name, input="另一题", references=("答",), metadata={"k": 1}) for name in "ab"]

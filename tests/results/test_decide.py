@@ -12,8 +12,7 @@ from rows import each_row
 
 from hengwen.records import Scale
 from hengwen.results.comparisons import compare_checkpoints
-from hengwen.results.decide import ScoreCourse, decide
-from hengwen.results.decision import Decision, Disagreement, Standing
+from hengwen.results.decide import Decision, Disagreement, ScoreCourse, Standing, decide
 from hengwen.results.score_series import ScoreSeries
 
 UNIT = Scale(low=0, high=1)

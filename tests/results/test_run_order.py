@@ -8,7 +8,7 @@ import pytest
 from rows import each_row
 
 from hengwen.records import Run
-from hengwen.results.run_order import run_labels, training_order
+from hengwen.results.comparability import run_labels, training_order
 
 
 def run(checkpoint: str, order: int, step: int | None = None, started: str = "", sequence: str = "s") -> Run:

@@ -9,17 +9,15 @@ from typing import Any
 
 import pytest
 
-from hengwen.engine.budget import Price
+from hengwen.engine.metered_backend import Price
 from hengwen.errors import ConfigError, StoreError, TimeLimitError
 from hengwen.plans.overrides import judge_spec, with_judge
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
-from hengwen.runs.estimate_plan import estimate_plan
 from hengwen.runs.options import RunOptions
 from hengwen.runs.resources import RunResources
-from hengwen.runs.run_plan import run_plan
-from hengwen.store.ledger import SqlLedger
-from hengwen.store.store import open_store
+from hengwen.runs.run_plan import estimate_plan, run_plan
+from hengwen.store.store import SqlLedger, open_store
 
 COUNT = 12
 

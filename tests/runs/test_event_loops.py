@@ -13,8 +13,7 @@ import pytest
 import hengwen
 from hengwen import RunOptions, arun_plan, run_plan
 from hengwen.errors import TimeLimitError
-from hengwen.runs.estimate_plan import estimate_plan
-from hengwen.runs.stopping import Interrupts
+from hengwen.runs.run_plan import Interrupts, estimate_plan
 from hengwen.store import open_store
 
 SAMPLES = 40
@@ -133,7 +132,9 @@ def test_an_interrupt_of_a_notebook_stops_the_run_and_the_same_call_resumes_it(
         is_requested.set()
 
     monkeypatch.setattr(Interrupts, "request", requested)
-    monkeypatch.setattr("hengwen.engine.pacing.MAX_BLOCKING_SECONDS", -1)  # the loop turns after each sample
+    monkeypatch.setattr(
+        "hengwen.engine.metered_backend.MAX_BLOCKING_SECONDS", -1
+    )  # the loop turns after each sample
 
     def interrupt(_checkpoint: str, completed: int, _total: int) -> None:
         threads.append(threading.current_thread().name)

@@ -11,8 +11,8 @@ import pytest
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.records import Row, Run, Score
-from hengwen.runs.human_rows import human_rows
 from hengwen.runs.run_plan import run_plan
+from hengwen.runs.task_scores import human_rows
 from hengwen.store.store import open_store
 
 ANSWERS = {"a": {"x": "天上的云", "y": "水里的星"}, "b": {"x": "窗外有光", "y": "桌上有霜"}}

@@ -11,9 +11,8 @@ from rows import each_row
 
 from hengwen.plans.plan import Plan, load_plan
 from hengwen.plans.suite import LoadedPlan
-from hengwen.runs.estimate_plan import CostEstimate, estimate_plan
 from hengwen.runs.options import RunOptions
-from hengwen.runs.run_plan import RunResult, run_plan
+from hengwen.runs.run_plan import CostEstimate, RunResult, estimate_plan, run_plan
 from hengwen.store.store import Store, open_store
 
 URL = "http://127.0.0.1:9/v1"
@@ -61,7 +60,7 @@ def estimates(monkeypatch: pytest.MonkeyPatch) -> Calls:
         calls.append((suite.plan, store.name, options))
         return []
 
-    monkeypatch.setattr("hengwen.runs.estimate_plan._estimate", record)
+    monkeypatch.setattr("hengwen.runs.run_plan._estimate", record)
     return calls
 
 

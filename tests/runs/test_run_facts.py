@@ -13,7 +13,7 @@ from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.records import Run
 from hengwen.results.score_summaries import task_scores
-from hengwen.runs import run_facts
+from hengwen.runs import task_scores as run_facts
 from hengwen.runs.resources import RunResources
 from hengwen.store import open_store
 

@@ -14,8 +14,7 @@ import pytest
 
 from hengwen.objective.checks import Length
 from hengwen.records import Response, Run, Sample, Score
-from hengwen.runs.run_plan import RunResult, run_plan
-from hengwen.runs.stopping import Interrupts, run_until_complete
+from hengwen.runs.run_plan import Interrupts, RunResult, run_plan, run_until_complete
 from hengwen.store.store import open_store
 
 COUNT = 12

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
-from hengwen.judges.calibration.means import balance_test
-from hengwen.judges.calibration.ppi import ppi_mean
-from hengwen.stats.difference_interval import difference_interval
-from hengwen.stats.mean_interval import mean_interval
+from hengwen.judges.calibration.means import balance_test, ppi_mean
+from hengwen.stats.mean_interval import difference_interval, mean_interval
 from hengwen.stats.paired import sign_flip_test
 from hengwen.stats.power import detectable_difference
 

@@ -7,8 +7,13 @@ import pytest
 from rows import each_row
 from scipy import stats
 
-from hengwen.stats.difference_interval import DifferenceInterval, difference_interval
-from hengwen.stats.mean_interval import CONTINUOUS_WEIGHT, Bounds, mean_interval
+from hengwen.stats.mean_interval import (
+    CONTINUOUS_WEIGHT,
+    Bounds,
+    DifferenceInterval,
+    difference_interval,
+    mean_interval,
+)
 
 
 def bounds(result: DifferenceInterval) -> Bounds:

@@ -7,7 +7,7 @@ import pytest
 from rows import each_row
 from scipy import stats
 
-from hengwen.stats.difference_interval import effect_sizes, mcnemar_p
+from hengwen.stats.mean_interval import effect_sizes, mcnemar_p
 from hengwen.stats.paired import sign_flip_test
 
 

@@ -7,7 +7,7 @@ import pytest
 from rows import each_row
 from scipy import stats
 
-from hengwen.stats.difference_interval import equal_length_difference
+from hengwen.stats.mean_interval import equal_length_difference
 
 
 def test_it_is_the_intercept_of_scipy_with_a_jackknife_over_clusters() -> None:

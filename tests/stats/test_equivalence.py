@@ -7,8 +7,8 @@ import pytest
 from rows import each_row
 from scipy import stats
 
-from hengwen.stats.difference_interval import difference_interval
-from hengwen.stats.equivalence import is_within, scale_factor, units_needed
+from hengwen.stats.mean_interval import difference_interval
+from hengwen.stats.power import is_within, scale_factor, units_needed
 
 
 def power(units: int, deviation: float, margin: float) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hengwen.stats.equivalence import MeanEstimate, interval_of_difference
+from hengwen.stats.power import MeanEstimate, interval_of_difference
 
 
 def estimate(values) -> MeanEstimate:

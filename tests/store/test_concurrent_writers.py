@@ -10,9 +10,8 @@ import pytest
 from score_rows import row_of
 
 from hengwen.records import Attempt, Response, Row, Run, Sample, Score
-from hengwen.store.ledger import SqlLedger
-from hengwen.store.record_codec import MIN_LENGTH
-from hengwen.store.store import Store, open_store
+from hengwen.store.evaluation_codec import MIN_LENGTH
+from hengwen.store.store import SqlLedger, Store, open_store
 
 pytestmark = pytest.mark.slow
 

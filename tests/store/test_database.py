@@ -16,7 +16,8 @@ from sqlalchemy import create_engine, inspect
 
 from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.records import Run
-from hengwen.store import database, location, open_store, tables
+from hengwen.store import database, open_store, tables
+from hengwen.store import database as location
 from hengwen.store.upsert import Writer
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")

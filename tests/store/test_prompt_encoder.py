@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rows import each_row
 
 from hengwen.records import Attempt
-from hengwen.store.record_codec import (
+from hengwen.store.evaluation_codec import (
     MAX_RECENT,
     MIN_LENGTH,
     PromptEncoder,

@@ -16,7 +16,7 @@ from rows import each_row
 from hengwen.errors import StoreError
 from hengwen.records import Run
 from hengwen.store import open_store, store_files
-from hengwen.store.location import read_only_uri
+from hengwen.store.database import read_only_uri
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")
 
@@ -145,7 +145,7 @@ def test_a_log_that_cannot_be_read_is_named(
 
 
 def read_only_uri_of(path: Path) -> str | None:
-    from hengwen.store.location import parse_location
+    from hengwen.store.database import parse_location
 
     return read_only_uri(parse_location(path))
 

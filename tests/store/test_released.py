@@ -11,8 +11,7 @@ import pytest
 from score_rows import row_of
 
 from hengwen.records import Attempt, Response, Run, Sample, Score
-from hengwen.store.ledger import SqlLedger
-from hengwen.store.store import Store, open_store
+from hengwen.store.store import SqlLedger, Store, open_store
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="2026-01-01")
 TABLES = ("run", "sample", "response", "attempt", "prompt", "evaluation")

@@ -19,8 +19,7 @@ from sqlalchemy import make_url
 
 from hengwen.errors import StoreError
 from hengwen.runs.plan_lock import FileLock, ServerLock, lock_of
-from hengwen.store.database import Database
-from hengwen.store.location import sqlite_path
+from hengwen.store.database import Database, sqlite_path
 from hengwen.store.store import Store, open_store
 
 HOLD = """

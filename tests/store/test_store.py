@@ -13,7 +13,7 @@ from sqlalchemy.engine import make_url
 
 from hengwen.errors import ConfigError
 from hengwen.records import Attempt, Failure, Response, Row, Run, Sample, Scale, Score, Usage
-from hengwen.store import location
+from hengwen.store import database
 from hengwen.store.queries import ModelCalls
 from hengwen.store.store import Store
 
@@ -278,8 +278,8 @@ def test_a_store_is_named_by_its_path_or_its_url_without_the_password(
 ) -> None:
     assert file_store.name == str(tmp_path / "x.db")
     url = make_url("postgresql+psycopg://ann:secret@host/db")
-    assert location.display_url(url) == "postgresql+psycopg://ann:***@host/db"
-    assert location.display_url(make_url("sqlite://")) == "sqlite://"
+    assert database.display_url(url) == "postgresql+psycopg://ann:***@host/db"
+    assert database.display_url(make_url("sqlite://")) == "sqlite://"
 
 
 def test_a_sqlite_file_uses_a_write_ahead_log_and_a_busy_timeout_of_ten_seconds(file_store: Store) -> None:

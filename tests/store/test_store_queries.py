@@ -12,8 +12,8 @@ from score_rows import row_of, score_of
 from sqlalchemy import event
 
 from hengwen.records import Attempt, Failure, Outcome, Row, Run, Score, Usage
+from hengwen.store.database import parse_location
 from hengwen.store.evaluation_codec import EvaluationEncoder
-from hengwen.store.location import parse_location
 from hengwen.store.store import Store
 
 

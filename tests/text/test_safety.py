@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import each_row
 
-from hengwen.text.safety import replace_surrogates, strip_controls
+from hengwen.text.numbers import replace_surrogates, strip_controls
 
 
 @each_row(

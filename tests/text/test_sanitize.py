@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hengwen.text.safety import one_line, shorten
+from hengwen.text.numbers import one_line, shorten
 
 
 def test_one_line_folds_white_space_and_cuts():

@@ -17,7 +17,7 @@ from rows import each_row
 import hengwen
 from hengwen import judges, objective, peer_review, prompts, relevance_metrics
 from hengwen.judges.calibration.joining import JudgedAnswer
-from hengwen.judges.calibration.ppi import CorrectedMean
+from hengwen.judges.calibration.means import CorrectedMean
 from hengwen.judges.rules.rule import RuleSet
 from hengwen.judges.trust.admission_report import AdmissionReport
 from hengwen.judges.trust.biases import FamilyBias, LengthBias

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 from hengwen.errors import ConfigError, JudgeError, PluginError, did_you_mean
-from hengwen.records import STATUSES
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from hengwen.records import Status
-
+from hengwen.records import STATUSES, Status
 
 _FILES: dict[str, str] = {}
 """Path of each Python file that ``import_file`` imported, by the name of its module."""
@@ -98,3 +95,26 @@ def describe_error(error: BaseException) -> tuple[Status, str, str]:
         status: Status = next((known for known in STATUSES if known == error.status), "scorer_error")
         return status, str(error), error.raw
     return "scorer_error", f"{type(error).__name__}: {error}", ""
+
+
+def whole_number(name: str, value: object, minimum: int = 1) -> int:
+    """Return an option's value if it is a whole number of at least ``minimum``."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = minimum - 1
+    if number < minimum or isinstance(value, bool):
+        raise ValueError(f"{name} must be a whole number >= {minimum}, got {value!r}")
+    return number
+
+
+def check_texts(name: str, texts: object) -> None:
+    """Raise a TypeError if one text is passed for a list of texts: its characters would count as texts."""
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"{name} must be a list of texts, got {texts!r:.40}")
+
+
+def check_number(name: str, value: object) -> None:
+    """Raise a TypeError unless a value is a number; ``float`` would also read a text or a truth value."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r:.40}")

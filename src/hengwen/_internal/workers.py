@@ -22,8 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, Literal, TypeVar
 
-from hengwen._internal.checks import whole_number
-from hengwen._internal.plugins import import_file, imported_files
+from hengwen._internal.plugins import import_file, imported_files, whole_number
 from hengwen.errors import WorkerError
 
 Engine = Literal["local", "ray"]
@@ -98,6 +97,7 @@ class _LocalExecutor(ProcessPoolExecutor):
 
     def cause_of_death(self) -> str:
         """Return how the first process died."""
+        self.shutdown()  # its thread waits for the processes too, and only one of two gets the exit code
         process = self.context.processes[0]
         process.join()
         code = process.exitcode or 0

@@ -8,12 +8,12 @@ from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen.backends.langchain import LangChainBackend as LangChainBackend
-    from hengwen.backends.openai.backend import OpenAIBackend as OpenAIBackend
+    from hengwen.backends.openai import OpenAIBackend as OpenAIBackend
     from hengwen.backends.replay import ReplayBackend as ReplayBackend
 
 _EXPORTS = {
     "langchain": "LangChainBackend",
-    "openai.backend": "OpenAIBackend",
+    "openai": "OpenAIBackend",
     "replay": "ReplayBackend",
 }
 

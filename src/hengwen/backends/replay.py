@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hengwen.backends.http.endpoint import without_secrets
+from hengwen.backends.http import without_secrets
 from hengwen.backends.parameters import backend_signature
 from hengwen.errors import BackendError, ConfigError
 from hengwen.io.row_reader import DataRow, read_rows

@@ -17,7 +17,6 @@ from hengwen.cli.commands import (
     doctor,
     import_,
     init,
-    label,
     peer_review,
     report,
     run,
@@ -26,8 +25,14 @@ from hengwen.cli.commands import (
     score,
     validate,
 )
-from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, power, sequence, view
-from hengwen.cli.ui.messages import lenient_streams, print_error
+from hengwen.cli.commands import view
+from hengwen.cli.commands import compare
+from hengwen.cli.commands import drift
+from hengwen.cli.commands import gate
+from hengwen.cli.commands import judge_drift
+from hengwen.cli.commands import power
+from hengwen.cli.commands import sequence
+from hengwen.cli.ui.inputs import lenient_streams, print_error
 from hengwen.cli.ui.usage import Commands, OneLineGroup
 from hengwen.errors import ConfigError, HengwenError
 
@@ -44,7 +49,7 @@ PANELS: dict[str, tuple[Any, ...]] = {
     "Everybody": (demo.demo, init.init, run.run, report.report, view.view),
     "Decide": (compare.compare, drift.drift, gate.gate, power.power),
     "Judges": (
-        *(doctor.doctor, label.label, calibrate.calibrate, judge_drift.judge_drift),
+        *(doctor.doctor, view.label, calibrate.calibrate, judge_drift.judge_drift),
         peer_review.peer_review,
     ),
     "Data": (

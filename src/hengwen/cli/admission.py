@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from hengwen.cli.ui.inputs import load_trusted, open_or_create_store
-from hengwen.cli.ui.messages import print_info, print_warning
-from hengwen.cli.ui.progress import count_bar
+from hengwen.cli.ui.inputs import load_trusted, open_or_create_store, print_info, print_warning
+from hengwen.cli.ui.output import count_bar
 from hengwen.errors import ConfigError
+from hengwen.judges.trust.admission_report import AdmissionReport
+from hengwen.judges.trust.canaries import CanaryReport
 from hengwen.plans.overrides import RULES_JUDGE
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
-
-    from hengwen.judges.trust.admission_report import AdmissionReport
-    from hengwen.judges.trust.canaries import CanaryReport
-    from hengwen.plans.plan import BackendSpec
-    from hengwen.plans.suite import ConfiguredJudge
-    from hengwen.prompts.rubric import Rubric
-    from hengwen.protocols import Backend, Judge
-    from hengwen.records import Reply, Request
-    from hengwen.text.language import Language
+from hengwen.plans.plan import BackendSpec
+from hengwen.plans.suite import ConfiguredJudge
+from hengwen.prompts.rubric import Rubric
+from hengwen.protocols import Backend, Judge
+from hengwen.records import Reply, Request
+from hengwen.text.language import Language
 
 CONCURRENCY = 8
 """Maximum number of concurrent calls."""
@@ -164,10 +159,9 @@ async def _test_judge(judge: JudgeToTest) -> AdmissionReport:
 
 @asynccontextmanager
 async def _open_judge(judge: JudgeToTest) -> AsyncIterator[Judge]:
-    from hengwen.engine.limits.limiter import Limiter
-    from hengwen.engine.memory_ledger import MemoryLedger
-    from hengwen.engine.metered_backend import CallContext, LedgerBackend
-    from hengwen.engine.pacing import Committer
+    from hengwen.engine.limits import Limiter
+    from hengwen.engine.metered_backend import CallContext, Committer, LedgerBackend
+    from hengwen.engine.recorder import MemoryLedger
     from hengwen.plans.suite import build_backend
 
     if judge.backend is None:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from hengwen.documents.blocks import Block, Link, Scores, Verdict
 from hengwen.documents.blocks import Decision as DecisionBlock
-from hengwen.documents.blocks import Link, Verdict
-from hengwen.documents.cells import family_text
-from hengwen.documents.score_names import mean_text
+from hengwen.documents.cells import ScoreName, family_text, mean_text
 from hengwen.documents.standings import Standings, and_text, zh_text
+from hengwen.results.decide import CheckpointStanding, Decision, ScoreDecision
 from hengwen.text.language import COMMA, NO_TEXT, SEMICOLON, SENTENCE, SPACE, Bilingual, both
 from hengwen.text.numbers import count, minus, number, p_text, signed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from hengwen.documents.blocks import Block, Scores
-    from hengwen.documents.score_names import ScoreName
-    from hengwen.results.decision import CheckpointStanding, Decision, ScoreDecision
 
 MAX_BULLETS = 3
 DISAGREE = Bilingual("分数不一致", "Scores disagree")

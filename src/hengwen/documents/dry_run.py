@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Document, Table
 from hengwen.documents.cells import left, right, thousands_cell
+from hengwen.engine.metered_backend import Bill
+from hengwen.runs.run_plan import CostEstimate
 from hengwen.text.language import Bilingual, say
 from hengwen.text.numbers import count, counted, number
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.engine.budget import Bill
-    from hengwen.runs.estimate_plan import CostEstimate
 
 _ROLES = {"judge": say("judge"), "subject": say("subject")}
 _UNKNOWN_COST = say("unknown cost: neither the plan nor --price IN,OUT states a price")

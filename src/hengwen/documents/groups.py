@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from hengwen.documents.blocks import Verdict
+from hengwen.documents.blocks import Tone, Verdict
+from hengwen.results.group_comparison import GroupComparison
 from hengwen.text.language import COMMA, NO_TEXT, NOTED, SEMICOLON, Bilingual
 from hengwen.text.numbers import decimals_for, minus, number, p_text, signed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hengwen.documents.blocks import Tone
-    from hengwen.results.group_comparison import GroupComparison
 
 MAX_PAIRS = 4
 """Maximum number of further pairs that a sentence names."""

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import Bar, Cell, Decision, Document, Sentence, Table, Verdict
+from hengwen.documents.blocks import (
+    Bar,
+    Block,
+    Cell,
+    Decision,
+    Document,
+    Sentence,
+    Table,
+    Text,
+    Tone,
+    Verdict,
+)
+from hengwen.documents.cells import score_names, verdicts_on_rewards
 from hengwen.documents.drift.words import names_text
 from hengwen.documents.judges.judge_drift_words import evidence, score_name
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
-from hengwen.documents.score_names import score_names, verdicts_on_rewards
-from hengwen.results.run_order import run_labels
+from hengwen.monitoring.judge_drift.effects import Effect
+from hengwen.monitoring.judge_drift.report import JudgeDriftReport
+from hengwen.monitoring.judge_drift.verdicts import DriftVerdict, JudgedScoreDrift
+from hengwen.results.comparability import run_labels
 from hengwen.text.language import COLON, SEMICOLON, SENTENCE, Bilingual, both
 from hengwen.text.numbers import decimals_for, format_timestamp, number, plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hengwen.documents.blocks import Block, Text, Tone
-    from hengwen.monitoring.judge_drift.effects import Effect
-    from hengwen.monitoring.judge_drift.report import JudgeDriftReport
-    from hengwen.monitoring.judge_drift.verdicts import DriftVerdict, JudgedScoreDrift
 
 _VERDICTS: Mapping[DriftVerdict, tuple[Tone, Bilingual]] = {
     "stable": ("none", Bilingual("稳定", "stable")),

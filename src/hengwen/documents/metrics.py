@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Details, Document, Sentence
 from hengwen.documents.cells import (
@@ -15,12 +14,10 @@ from hengwen.documents.cells import (
     signed_cell,
     table_of,
 )
+from hengwen.relevance_metrics import SequenceSummary
 from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS, METRICS
 from hengwen.text.language import Bilingual, say
 from hengwen.text.numbers import plural
-
-if TYPE_CHECKING:
-    from hengwen.relevance_metrics import SequenceSummary
 
 _STATEMENTS = 1 + sum(metric.statement is not None for metric in MAIN_METRICS)
 """Number of lines of an explanation about the level and the metrics; the others say what limits them."""

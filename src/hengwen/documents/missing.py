@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from hengwen.documents.blocks import Verdict
-from hengwen.results.coverage import MAX_EMPTY_SHARE, MIN_COVERAGE, RETRYABLE
+from hengwen.results.coverage import MAX_EMPTY_SHARE, MIN_COVERAGE, RETRYABLE, EmptyAnswers
 from hengwen.text.language import NOTED, Bilingual, say
 from hengwen.text.numbers import number, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from hengwen.results.coverage import EmptyAnswers
 
 MAX_EMPTY = 3
 """Maximum number of checkpoints whose empty answers have a line of their own."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from hengwen.documents.blocks import Cell, Decision, Document, Table, Verdict
-from hengwen.documents.cells import SCORE, number_cell, right, run_record, thousands_cell
-from hengwen.documents.score_names import score_names
+from hengwen.documents.cells import SCORE, number_cell, right, run_record, score_names, thousands_cell
 from hengwen.monitoring.power import PlanPower
 from hengwen.text.language import SEMICOLON, say
 from hengwen.text.numbers import decimals_for, number

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from hengwen.documents.blocks import Sentence, Verdict
 from hengwen.documents.cells import family_text
 from hengwen.results.comparisons import ALPHA
-from hengwen.results.decide import UNDECIDED
+from hengwen.results.decide import UNDECIDED, CheckpointStanding, Decision, ScoreDecision
 from hengwen.text.language import COLON, COMMA, LIST_COMMA, NO_TEXT, SEMICOLON, SENTENCE, Bilingual, both
 from hengwen.text.numbers import count, minus, p_text, signed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from hengwen.results.decision import CheckpointStanding, Decision, ScoreDecision
 
 MAX_NAMES, NAMES_LENGTH = 6, 90
 """Maximum number of checkpoints that a sentence names, and of their characters if they are more than two."""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from hengwen._internal.plugins import describe_error
+from hengwen.engine.job import Item
 from hengwen.errors import StoreError
-from hengwen.protocols import EvaluationContext, MultiSignature, Rederivable, is_local, parts_read
-from hengwen.records import Failure, Kind, Outcome
-from hengwen.score_id import scores_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.engine.job import Item
-    from hengwen.protocols import GroupScorer, Judge, Scorer
-    from hengwen.records import Response, Sample
-    from hengwen.score_id import Role, ScoreId
+from hengwen.protocols import (
+    EvaluationContext,
+    GroupScorer,
+    Judge,
+    MultiSignature,
+    Rederivable,
+    Scorer,
+    is_local,
+    parts_read,
+)
+from hengwen.records import Failure, Kind, Outcome, Response, Sample
+from hengwen.score_id import Role, ScoreId, scores_of
 
 
 class Evaluator:

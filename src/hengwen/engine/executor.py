@@ -10,18 +10,15 @@ import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from itertools import count
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from anyio import EndOfStream, WouldBlock
 
-from hengwen.engine.pacing import LoopYielder, stagger_start, worker_count
+from hengwen.engine.job import Job
+from hengwen.engine.metered_backend import Committer, LoopYielder, stagger_start, worker_count
 from hengwen.engine.sample_evaluation import Answered, Answers, RunEvaluation
-
-if TYPE_CHECKING:
-    from hengwen.engine.job import Job
-    from hengwen.engine.pacing import Committer
-    from hengwen.engine.scoring import ScoringPool
-    from hengwen.protocols import Ledger
+from hengwen.engine.scoring import ScoringPool
+from hengwen.protocols import Ledger
 
 Item = TypeVar("Item")
 Progress = Callable[[int, int], None]

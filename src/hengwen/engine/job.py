@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from hengwen.records import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from hengwen.protocols import Backend, GroupScorer, Judge, Scorer
-    from hengwen.records import Response, Row, Run, Sample
+from hengwen.protocols import Backend, GroupScorer, Judge, Scorer
+from hengwen.records import Response, Row, Run, Sample, digest
 
 ITEM_HASH_LENGTH = 32
 """Number of hexadecimal digits of the hash that is stored with each evaluation of an answer."""

@@ -3,25 +3,260 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from hengwen.backends.parsing import WrappedBackend
-from hengwen.engine.budget import OUTPUT_TOKENS, Budget, Price, estimate
-from hengwen.engine.limits.limiter import interruptible_sleep
-from hengwen.engine.pacing import PY311_EXTRA_TICK, FairScheduler
+from hengwen.backends.parameters import WrappedBackend
+from hengwen.engine.limits import Limiter, interruptible_sleep
 from hengwen.errors import BackendError, JudgeError
-from hengwen.records import Attempt, Reply, Usage
+from hengwen.protocols import Backend, Ledger, Parsed
+from hengwen.records import Attempt, Reply, Request, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
     from tenacity import AsyncRetrying, RetryCallState
 
-    from hengwen.engine.limits.limiter import Limiter
-    from hengwen.engine.pacing import Committer
-    from hengwen.protocols import Backend, Ledger, Parsed
-    from hengwen.records import Request
+
+OUTPUT_TOKENS = 400
+"""Expected output tokens of a call without ``max_tokens``, such as a judge's reply with a reason."""
+MESSAGE_TOKENS = 4
+"""Estimated tokens of each message in addition to its text."""
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """Prices of a million input tokens and a million output tokens."""
+
+    input: float
+    output: float
+    currency: str = ""
+    """Such as ``USD``; empty if it is not stated."""
+    source: str = "plan"
+    """Who stated it: ``plan``, ``--price``, or the date of the list of prices."""
+
+    def cost(self, usage: Usage) -> float:
+        """Return the cost of calls that used the given numbers of tokens."""
+        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / MILLION
+
+
+def estimate(request: Request, params: Mapping[str, object] | None = None) -> Usage:
+    """Return the expected numbers of input and output tokens of a call."""
+    input_tokens = sum(MESSAGE_TOKENS + estimate_tokens(content) for _, content in request.messages)
+    merged = {**(params or {}), **request.params}
+    limit = merged.get("max_completion_tokens") or merged.get("max_tokens")
+    output_tokens = limit if isinstance(limit, int) else OUTPUT_TOKENS
+    return Usage(calls=1, input_tokens=input_tokens, output_tokens=output_tokens)
+
+
+def estimate_tokens(text: str) -> int:
+    """Return the estimated number of tokens of a text."""
+    size = len(text)
+    wide = 0 if text.isascii() else (len(text.encode("utf-8", "replace")) - size) // 2
+    return min(size, wide + ceil((size - wide) / 4))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """What the calls of a command have used and cost."""
+
+    usage: Usage = field(default_factory=Usage)
+    costs: Mapping[str, float] = field(default_factory=dict)
+    """Cost in each currency."""
+    has_unpriced_calls: bool = False
+    """Whether the price of a call is unknown, so that ``costs`` lacks it."""
+    seconds: float = 0.0
+
+    def __add__(self, other: Bill) -> Bill:
+        """Return the bill of two processes that worked at the same time."""
+        names = {*self.costs, *other.costs}
+        return Bill(
+            usage=self.usage + other.usage,
+            costs={name: self.costs.get(name, 0.0) + other.costs.get(name, 0.0) for name in sorted(names)},
+            has_unpriced_calls=self.has_unpriced_calls or other.has_unpriced_calls,
+            seconds=max(self.seconds, other.seconds),
+        )
+
+
+class Budget:
+    """Limit of the cost of all calls. A call that has no reply yet counts with its estimated cost."""
+
+    def __init__(self, limit: float | None = None) -> None:
+        self.limit = limit
+        self.reserved = 0.0
+        self.usage = Usage()
+        self.costs: defaultdict[str, float] = defaultdict(float)
+        """Cost of the calls so far, in each currency."""
+        self.has_unpriced_calls = False
+        self.stopped = False
+        self._started_at = time.monotonic()
+
+    @property
+    def spent(self) -> float:
+        """Cost of the calls so far; a limit needs prices in one currency."""
+        return sum(self.costs.values())
+
+    def bill(self) -> Bill:
+        """Return what the calls have used so far, and the time since the budget was made."""
+        return Bill(
+            usage=self.usage,
+            costs=dict(self.costs),
+            has_unpriced_calls=self.has_unpriced_calls,
+            seconds=time.monotonic() - self._started_at,
+        )
+
+    def reserve(self, price: Price | None, expected: Usage) -> float:
+        """Reserve the expected cost of a call, and return it."""
+        if self.limit is None or price is None:
+            return 0.0
+        cost = price.cost(expected)
+        if self.spent + self.reserved + cost > self.limit:
+            self.stopped = True
+            raise BackendError(
+                f"budget of {self.limit:g} would be exceeded ({self.spent:.4f} spent)", status="budget"
+            )
+        self.reserved += cost
+        return cost
+
+    def charge(self, reserved: float, price: Price | None, usage: Usage) -> None:
+        """Replace the reserved cost of a call by its actual cost."""
+        self.reserved -= reserved
+        self.usage += usage
+        if price is None:
+            self.has_unpriced_calls |= usage.calls > 0
+        elif usage.calls:
+            self.costs[price.currency] += price.cost(usage)
+
+
+PREFETCH_RATIO = 16
+"""For this many concurrent calls, one more sample is started early; a killed process may lose its reply."""
+START_STAGGER_TICKS = 2
+"""Iterations of the loop between the starts of two workers: calls sent together are answered together."""
+MAX_BLOCKING_SECONDS = 0.01
+"""Seconds for which evaluations may block the event loop; after that, waiting calls proceed."""
+PY311_EXTRA_TICK = sys.version_info < (3, 12)
+"""Whether aiohttp sends a request an iteration late: before Python 3.12, it does so in a task."""
+COMMIT_INTERVAL = 0.01
+"""Seconds between two commits of all records; after a crash, later scores are recomputed from replies."""
+MAX_UNCOMMITTED_PAID = 3
+"""Number of uncommitted paid replies that are committed at once, not in the next iteration of the loop."""
+
+
+def worker_count(concurrency: int, total: int) -> int:
+    """Return the number of samples in progress at the same time."""
+    return min(concurrency + concurrency // PREFETCH_RATIO, total)
+
+
+async def stagger_start() -> None:
+    """Wait for ``START_STAGGER_TICKS`` iterations of the event loop before the next worker starts."""
+    for _ in range(START_STAGGER_TICKS):
+        await asyncio.sleep(0)
+
+
+class LoopYielder:
+    """Let the event loop, in which this is created, run when evaluations have blocked it for too long."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._last_turn = self._loop.time()
+
+    async def yield_if_due(self) -> None:
+        """Let waiting calls proceed if the event loop was blocked longer than ``MAX_BLOCKING_SECONDS``."""
+        if self._loop.time() - self._last_turn > MAX_BLOCKING_SECONDS:
+            await asyncio.sleep(0)
+            self._last_turn = self._loop.time()
+
+
+class FairScheduler:
+    """Let one coroutine proceed per iteration of the event loop, in the order of requests.
+
+    Replies often arrive together; processed in one iteration, they would lead to bursts of calls.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._turn_taken = False
+
+    async def take_turn(self) -> None:
+        """Wait until no other coroutine has proceeded in the present iteration of the event loop."""
+        loop = asyncio.get_running_loop()
+        if not self._turn_taken:
+            self._turn_taken = True
+            loop.call_soon(self._start_next_turn)
+            return
+        waiter = loop.create_future()
+        self._waiting.append(waiter)
+        await waiter
+
+    def _start_next_turn(self) -> None:
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                asyncio.get_running_loop().call_soon(self._start_next_turn)
+                return
+        self._turn_taken = False
+
+
+class Committer:
+    """Schedule commits; if a commit fails, the next method call on this object raises the error."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._scheduled: asyncio.TimerHandle | None = None
+        self._uncommitted_paid = 0
+        self._not_before = 0.0
+        self._error: Exception | None = None
+
+    def schedule_commit(self, *, paid: bool = False) -> None:
+        """Schedule a commit, because something was recorded."""
+        self.check()
+        self._uncommitted_paid += paid
+        if self._uncommitted_paid >= MAX_UNCOMMITTED_PAID:
+            self._commit_paid()
+            self.check()
+        elif paid and self._uncommitted_paid == 1:
+            asyncio.get_running_loop().call_soon(self._commit_paid)
+        if self._scheduled is None:
+            delay = max(0.0, self._not_before - monotonic())
+            self._scheduled = asyncio.get_running_loop().call_later(delay, self._commit)
+
+    def _commit_paid(self) -> None:
+        """Commit the paid replies; if the process is killed before this, the run must pay for them again."""
+        if self._uncommitted_paid:
+            self._try(self._ledger.commit_attempts)
+
+    def check(self) -> None:
+        """Raise the error of an earlier commit, if there was one."""
+        if self._error is not None:
+            raise self._error
+
+    def flush(self) -> None:
+        """Commit all pending records, and raise the error of a failed commit."""
+        self._commit()
+        self.check()
+
+    def _commit(self) -> None:
+        if self._scheduled is not None:
+            self._scheduled.cancel()
+        self._scheduled = None
+        self._try(self._ledger.commit)
+        self._not_before = monotonic() + COMMIT_INTERVAL
+
+    def _try(self, commit: Callable[[], None]) -> None:
+        self._uncommitted_paid = 0
+        if self._error is not None:
+            return
+        try:
+            commit()
+        except Exception as error:  # check() raises the error later; here nothing would catch it
+            self._error = error
+
 
 MAX_RETRY_WAIT = 60.0
 """Maximum number of seconds before a retry, even if the endpoint asks for more."""

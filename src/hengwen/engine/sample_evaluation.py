@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
-from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
-from hengwen.engine.job import Item, group_hash
+from hengwen.engine.evaluate import Evaluator, GroupEvaluator, JudgeEvaluator, ScorerEvaluator
+from hengwen.engine.job import Item, Job, Target, TaskJob, group_hash
+from hengwen.engine.metered_backend import Committer
 from hengwen.engine.recorder import ItemKey, Recorder
-from hengwen.engine.scoring import WHOLE_GROUP, Unit
+from hengwen.engine.scoring import WHOLE_GROUP, ScoringPool, Unit
 from hengwen.errors import JudgeError
 from hengwen.prompts.render import render_subject_prompt
+from hengwen.protocols import Ledger
 from hengwen.records import Request, Response, Sample
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator, Sequence
-
-    from hengwen.engine.evaluate import Evaluator
-    from hengwen.engine.job import Job, Target, TaskJob
-    from hengwen.engine.pacing import Committer
-    from hengwen.engine.scoring import ScoringPool
-    from hengwen.protocols import Ledger
 
 Result = TypeVar("Result")
 AnyEvaluator = TypeVar("AnyEvaluator", bound="Evaluator")

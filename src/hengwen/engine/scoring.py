@@ -5,21 +5,16 @@ from __future__ import annotations
 import asyncio
 import pickle
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hengwen._internal.workers import Engine, WorkerPool
-from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
+from hengwen.engine.evaluate import Evaluator, GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.job import Item
 from hengwen.errors import JudgeError
-from hengwen.records import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.engine.evaluate import Evaluator
-    from hengwen.records import Response, Sample
+from hengwen.records import Outcome, Response, Sample
 
 WHOLE_GROUP = -1
 """Index that stands for all responses of a unit, for a scorer of all repeats of a sample."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hengwen.errors import ConfigError, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "score": ("judge_score", "rating", "grade", "value", "points", "mark", "verdict"),

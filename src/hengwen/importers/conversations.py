@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hengwen.errors import DataError
 from hengwen.io.json_items import json_rows
-from hengwen.io.row_reader import read_rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hengwen.io.row_reader import DataRow
+from hengwen.io.row_reader import DataRow, read_rows
 
 Turn = dict[str, str]
 

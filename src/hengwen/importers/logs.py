@@ -20,7 +20,7 @@ from hengwen.io.json_items import first_container, json_members
 from hengwen.io.row_reader import MAX_COUNT, DataRow, read_rows
 from hengwen.io.untrusted_json import parse_json
 from hengwen.records import digest
-from hengwen.text.safety import replace_surrogates, short_repr
+from hengwen.text.numbers import replace_surrogates, short_repr
 
 MAX_MEMBER = 64 << 20
 """Maximum number of bytes of a sample, or of the header, in a log of inspect."""

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import yaml
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
+from hengwen.io.output_files import JsonRow
 from hengwen.io.row_reader import DataRow, FieldNames, read_rows
 from hengwen.io.strict_yaml import read_text
 from hengwen.io.untrusted_json import parse_json
-from hengwen.personas.folder import MAX_NAME, to_jsonl, write_folder
+from hengwen.personas.persona import MAX_NAME, to_jsonl, write_folder
 from hengwen.text.language import localized
-from hengwen.text.safety import short_repr
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from hengwen.io.output_files import JsonRow
-
+from hengwen.text.numbers import short_repr
 
 _RESULT_FILE = re.compile(r"pid_(\w+)_all\.json")
 _RUN_FOLDER = re.compile(r"ntie\d+\w*")

@@ -16,7 +16,7 @@ from hengwen.io.json_items import json_rows
 from hengwen.io.parquet_reader import scan_parquet
 from hengwen.io.row_reader import DataRow, read_number, scan_rows
 from hengwen.records import digest
-from hengwen.text.safety import short_repr
+from hengwen.text.numbers import short_repr
 
 OUTCOMES: dict[object, float] = {
     "a": 1.0,

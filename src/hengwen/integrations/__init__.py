@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from hengwen.integrations.trainer import HengwenCallback as HengwenCallback
 
 _EXPORTS = {
+    "harnesses": "to_evalscope to_inspect to_lm_eval to_mlflow to_opencompass",
     "loggers": "emit_results log_run",
     "rewards": "as_reward",
-    "harnesses": "to_evalscope to_inspect to_lm_eval to_mlflow to_opencompass",
     "trainer": "HengwenCallback",
 }
 

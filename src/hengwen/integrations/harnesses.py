@@ -5,16 +5,13 @@ Each function takes a scorer or judge, and the name of the score; default: the f
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hengwen.integrations.outcomes import TextScorer, failure_text
+from hengwen.integrations.rewards import TextScorer, failure_text
+from hengwen.protocols import Judge, Scorer
 from hengwen.records import Score
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hengwen.protocols import Judge, Scorer
 
 
 def to_lm_eval(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, chdir, contextmanager
 from importlib import import_module
 from operator import itemgetter
@@ -15,18 +16,13 @@ from pydantic import ValidationError
 from hengwen.documents.render.write import write_document
 from hengwen.documents.run.document import report_document
 from hengwen.errors import ConfigError, PluginError
-from hengwen.plans.specs import LogSpec
-from hengwen.records import Score
+from hengwen.plans.plan import LogSpec
+from hengwen.records import Run, Score
 from hengwen.results.score_summaries import task_scores
 from hengwen.runs.run_plan import RunResult
-from hengwen.store.store import opened_store
+from hengwen.store.store import Store, opened_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from hengwen.records import Run
-    from hengwen.store.store import Store
-
     Metrics = dict[str, float]
     Write = Callable[[Metrics, int], object]
     Attach = Callable[[Path, int], object]

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from secrets import compare_digest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from aiohttp import web
 
-from hengwen.engine.metered_backend import CallContext
-from hengwen.engine.pacing import Committer
+from hengwen.engine.metered_backend import CallContext, Committer
 from hengwen.errors import ConfigError, DataError, did_you_mean
-from hengwen.integrations.outcomes import TextScorer
-from hengwen.integrations.rewards import OnFailure, Rewards, openrlhf_reply
+from hengwen.integrations.rewards import OnFailure, Rewards, TextScorer, openrlhf_reply
+from hengwen.plans.plan import Plan
 from hengwen.plans.suite import load_judges
+from hengwen.protocols import Judge, Scorer
 from hengwen.runs.options import RunOptions
 from hengwen.runs.resources import RunResources
 from hengwen.score_id import scores_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
-
-    from hengwen.plans.plan import Plan
-    from hengwen.protocols import Judge, Scorer
-    from hengwen.store.store import Store
+from hengwen.store.store import Store
 
 MAX_BODY = 64 << 20
 _LOG = logging.getLogger(__name__)

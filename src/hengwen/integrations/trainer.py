@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hengwen.errors import ConfigError
 from hengwen.integrations.loggers import log_run
 from hengwen.integrations.rewards import SERVED
 from hengwen.io.output_files import atomic_write
 from hengwen.plans.plan import CheckpointSpec, Plan, load_plan
-from hengwen.plans.suite import load_suite
+from hengwen.plans.suite import LoadedTask, load_suite
 from hengwen.runs.options import RunOptions
-from hengwen.runs.run_plan import run_plan
+from hengwen.runs.run_plan import RunResult, run_plan
 from hengwen.score_id import scores_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from hengwen.plans.suite import LoadedTask
-    from hengwen.runs.run_plan import RunResult
 
 FOLDER = "hengwen"
 """Folder in the trainer's output folder with the answers, the store and the decision to stop."""

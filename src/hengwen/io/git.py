@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hengwen.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 SHA1_LENGTH = 40
 """Number of hexadecimal digits of a commit id in a repository that uses SHA-1."""

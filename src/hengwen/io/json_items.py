@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import codecs
 import json
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
 
 from hengwen.errors import DataError
 from hengwen.io.row_reader import DataRow, open_data_file
 from hengwen.io.untrusted_json import MAX_BRACKETS, check_size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import BinaryIO
 
 MAX_VALUE = 16 << 20
 """Maximum number of characters of an item, as of a row of JSON Lines."""

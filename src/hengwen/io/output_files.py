@@ -6,16 +6,13 @@ import csv
 import json
 import os
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, Any
 
 from hengwen.errors import ConfigError, HengwenError
-from hengwen.text.safety import no_formula, replace_controls, replace_surrogates
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import IO
+from hengwen.text.numbers import no_formula, replace_controls, replace_surrogates
 
 
 def check_output(target: Path, inputs: Iterable[Path] = ()) -> None:

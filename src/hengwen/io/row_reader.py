@@ -7,21 +7,18 @@ import difflib
 import json
 import os
 import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
 from hengwen.io.strict_yaml import decode, read_errors
 from hengwen.io.untrusted_json import parse_json
-from hengwen.text.safety import replace_surrogates, short_repr
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-    from io import BufferedReader
-    from pathlib import Path
-
+from hengwen.text.numbers import replace_surrogates, short_repr
 
 _NOT_LINES = {
     "[": "a JSON array, but each line must be an object of its own; try: jq -c '.[]' FILE > FILE.jsonl",

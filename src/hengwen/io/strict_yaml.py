@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, cast
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from hengwen.errors import ConfigError, did_you_mean
-from hengwen.text.safety import one_line, short_repr
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from hengwen.errors import DataError
+from hengwen.errors import ConfigError, DataError, did_you_mean
+from hengwen.text.numbers import one_line, short_repr
 
 Location = tuple[str | int, ...]
 DATA_SUFFIXES = (".jsonl", ".ndjson", ".csv")

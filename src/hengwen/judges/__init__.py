@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.judges.calibration.artifact import (
+    from hengwen.judges.calibration.certify import (
         Calibration as Calibration,
         is_stale as is_stale,
         read_calibrations as read_calibrations,
     )
     from hengwen.judges.calibration.certify import calibrate as calibrate
-    from hengwen.judges.calibration.ppi import ppi_mean as ppi_mean
+    from hengwen.judges.calibration.means import ppi_mean as ppi_mean
     from hengwen.judges.pairwise import PairJudge as PairJudge, PairOpinion as PairOpinion
     from hengwen.judges.panel import Panel as Panel
     from hengwen.judges.rubric.judge import RubricJudge as RubricJudge
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     )
 
 _EXPORTS = {
-    "calibration.artifact": "Calibration is_stale read_calibrations",
-    "calibration.certify": "calibrate",
-    "calibration.ppi": "ppi_mean",
+    "calibration.certify": "Calibration calibrate is_stale read_calibrations",
+    "calibration.means": "ppi_mean",
     "pairwise": "PairJudge PairOpinion",
     "panel": "Panel",
     "rubric.judge": "RubricJudge",

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from hengwen._internal.plugins import describe_error
-from hengwen.errors import StoreError
-from hengwen.judges.rubric.model_judge import JudgedReply, ModelJudge, Try, ask_for_verdict
-from hengwen.judges.rubric.verdict import (
+from hengwen.errors import JudgeError, StoreError
+from hengwen.judges.rubric.model_judge import (
     REASON_LIMIT,
+    JudgedReply,
+    ModelJudge,
     ParsedVerdict,
+    Try,
+    ask_for_verdict,
     object_schema,
     parse_label,
     verdict_fields,
 )
 from hengwen.objective.detectors import answer_without_thinking
 from hengwen.prompts.render import new_fence, prompt_hash, render_judge_prompt, render_persona, system_turn
-from hengwen.records import Request, digest
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from hengwen.errors import JudgeError
-    from hengwen.records import Reply, Response, Sample, Status
+from hengwen.records import Reply, Request, Response, Sample, Status, digest
 
 VERSION = 1
 """Version of the code that turns a reply into a winner; the signature of the judge contains it."""

@@ -16,23 +16,18 @@ import asyncio
 import json
 import statistics
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from hengwen._internal.plugins import describe_error
 from hengwen.errors import StoreError
-from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, parts_read
-from hengwen.records import STATUSES, Failure, Outcome, Score, Usage, Verdict
+from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, Judge, parts_read
+from hengwen.records import STATUSES, Failure, Outcome, Response, Sample, Scale, Score, Status, Usage, Verdict
 from hengwen.results.comparability import provenance_of
 from hengwen.score_id import judge_name, score_ids, score_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from hengwen.protocols import Judge
-    from hengwen.records import Response, Sample, Scale, Status
 
 PanelReducer = Literal["mean", "median", "majority"]
 
@@ -318,3 +313,47 @@ def _reduce(reducer: PanelReducer, values: list[float]) -> tuple[float, list[flo
 def _agreement(values: Sequence[float]) -> float | None:
     pairs = [a == b for a, b in combinations(values, 2)]
     return sum(pairs) / len(pairs) if pairs else None
+
+
+LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
+
+
+def parse_level_from(how: str, criteria: Sequence[str]) -> LevelFrom:
+    """Check the option ``level_from`` and return it."""
+    methods: tuple[LevelFrom, ...] = get_args(LevelFrom)
+    for method in methods:
+        if method == how:
+            if method != "holistic" and not criteria:
+                raise ValueError(f"level_from: {how} needs a rubric with criteria")
+            return method
+    raise ValueError(f"level_from must be one of {', '.join(methods)}, got {how!r}")
+
+
+def aggregate_level(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) -> Outcome:
+    """Return the overall level of an answer."""
+    if how == "holistic":
+        return level
+    for aspect in aspects:
+        if isinstance(aspect, Failure) and aspect.status != "not_applicable":
+            return replace(aspect, name=level.name, message=f"no {how}: {aspect.name}: {aspect.message}")
+    scores = [aspect for aspect in aspects if isinstance(aspect, Score)]
+    if not scores:
+        return Failure(
+            name=level.name,
+            status="not_applicable",
+            message=f"no {how}: no criterion applies",
+            signature=level.signature,
+            kind="judge",
+        )
+    values = [score.value for score in scores]
+    value = min(values) if how == "min_aspect" else statistics.median_low(values)
+    chosen = next(score for score in scores if score.value == value)
+    holistic = level if isinstance(level, Score) else None
+    details = {
+        **chosen.details,
+        **({"holistic": holistic.value} if holistic else {}),
+        "level_from": how,
+        "aspect": score_ids("", [level.name, chosen.name], judge_name([level.name]))[chosen.name].part,
+    }
+    reason = (holistic.reason if holistic else "") or chosen.reason
+    return replace(chosen, name=level.name, value=value, reason=reason, details=details)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
 from hengwen.judges.calibration import Calibration, calibrate, is_stale, rubric_hash_of
@@ -12,20 +14,12 @@ from hengwen.judges.calibration.certify import THRESHOLD, pooled_signature
 from hengwen.judges.calibration.joining import MEAN, JudgedAnswer
 from hengwen.judges.trust.admission_report import TASK_PARTS
 from hengwen.plans.datasets import read_labels
+from hengwen.plans.plan import Plan
 from hengwen.plans.suite import load_suite
-from hengwen.prompts import load_rubric
-from hengwen.records import Label, Score
+from hengwen.prompts import Rubric, load_rubric
+from hengwen.records import Label, Outcome, Row, Run, Scale, Score
 from hengwen.score_id import address_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from hengwen.plans.plan import Plan
-    from hengwen.prompts import Rubric
-    from hengwen.records import Outcome, Row, Run, Scale
-    from hengwen.store import Store
-
+from hengwen.store import Store
 
 ScoreAddress = tuple[str, str]
 """(task, name of the score): identifies a judge's score in a plan."""

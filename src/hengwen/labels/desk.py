@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hengwen.errors import ConfigError
 from hengwen.io.output_files import check_inside, check_target
 from hengwen.judges.calibration.statistics import krippendorff_alpha, rating_table
 from hengwen.labels.file import LabelFile
-from hengwen.labels.queue import draw_questions, generated_answers
-from hengwen.plans.input_files import input_files
-from hengwen.plans.suite import load_suite
+from hengwen.labels.queue import Question, draw_questions, generated_answers
+from hengwen.plans.overrides import input_files
+from hengwen.plans.plan import Plan
+from hengwen.plans.suite import LoadedPlan, load_suite
+from hengwen.records import Label
 from hengwen.store import store_files
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hengwen.labels.queue import Question
-    from hengwen.plans.plan import Plan
-    from hengwen.plans.suite import LoadedPlan
-    from hengwen.records import Label
 
 
 class RaterAgreement(NamedTuple):

@@ -8,24 +8,19 @@ import json
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import combinations
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from hengwen.errors import DataError
 from hengwen.io.output_files import MAX_PREFIX, atomic_write, check_target, row_writer
-from hengwen.plans.datasets import LABEL_FIELDS, read_labels
-from hengwen.text.safety import no_formula, replace_controls, same_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from hengwen.labels.queue import Question
-    from hengwen.plans.datasets import Levels
-    from hengwen.records import Label
-
+from hengwen.labels.queue import Question
+from hengwen.plans.datasets import LABEL_FIELDS, Levels, read_labels
+from hengwen.records import Label
+from hengwen.text.numbers import no_formula, replace_controls, same_text
 
 OPTIONAL_COLUMNS = ("output", "drawn")
 RATER = re.compile(r"[^\W_][\w .@\-]{0,79}")

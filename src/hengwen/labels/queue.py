@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.judges.calibration.joining import random_draw
-from hengwen.records import Label, digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from hengwen.plans.suite import LoadedPlan, LoadedTask
-    from hengwen.prompts import Rubric
-    from hengwen.records import LabelKey, Response, Sample
-    from hengwen.score_id import ScoreId
+from hengwen.plans.suite import LoadedPlan, LoadedTask
+from hengwen.prompts import Rubric
+from hengwen.records import Label, LabelKey, Response, Sample, digest
+from hengwen.score_id import ScoreId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

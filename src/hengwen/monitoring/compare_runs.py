@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log1p
 from typing import TYPE_CHECKING, cast, get_args
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.judge_trust import judge_trust
-from hengwen.monitoring.run_comparison import RunComparison, ScorePair, Weights, compare_scores
-from hengwen.monitoring.tested_scores import compare_groups, named_scores, tested_scores
-from hengwen.results.comparisons import Comparison
+from hengwen.monitoring.run_comparison import (
+    RunComparison,
+    ScoreComparison,
+    ScorePair,
+    Weights,
+    compare_scores,
+)
+from hengwen.monitoring.tested_scores import Family, compare_groups, named_scores, tested_scores
+from hengwen.records import Run
+from hengwen.results.comparability import run_labels
+from hengwen.results.comparisons import Comparison, ComparisonVerdict
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
-from hengwen.results.decide import ScoreCourse, decide, margins_of
-from hengwen.results.paired_values import log_length_changes, pair_values
-from hengwen.results.run_order import run_labels
-from hengwen.results.score_summaries import signature_conflict
-from hengwen.results.score_table import SeriesKey
+from hengwen.results.decide import Decision, ScoreCourse, decide, margins_of
+from hengwen.results.group_comparison import GroupComparison
+from hengwen.results.paired_values import PairedValues, log_length_changes, pair_values
+from hengwen.results.score_summaries import ScoreSummaries, signature_conflict
+from hengwen.results.score_table import ScoreTable, SeriesKey
+from hengwen.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.monitoring.run_comparison import ScoreComparison
-    from hengwen.monitoring.tested_scores import Family
-    from hengwen.records import Run
-    from hengwen.results.comparisons import ComparisonVerdict
-    from hengwen.results.decision import Decision
-    from hengwen.results.group_comparison import GroupComparison
-    from hengwen.results.paired_values import PairedValues
-    from hengwen.results.score_summaries import ScoreSummaries
-    from hengwen.results.score_table import ScoreTable
-    from hengwen.store import Store
-
     Lengths = Mapping[str, Mapping[tuple[str, int], float]]
     """ln(1 + length) of answers, by task, then by (sample id, repeat)."""
     Compared = tuple[ScoreSummaries, ScorePair, ScoreComparison]

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from shlex import join
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from hengwen.judges.calibration.agreement import measure_agreement
-from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
-from hengwen.judges.calibration.certify import THRESHOLD, decide
-from hengwen.judges.calibration.estimates import RESAMPLES
+from hengwen.judges.calibration.agreement import Agreement, WithinAgreement, measure_agreement, measure_within
+from hengwen.judges.calibration.certify import (
+    THRESHOLD,
+    Calibration,
+    Decision,
+    decide,
+    is_stale,
+    rubric_hash_of,
+)
 from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer, rounded
-from hengwen.judges.calibration.within import measure_within
-from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
+from hengwen.judges.calibration.statistics import RESAMPLES, Estimate
+from hengwen.judges.trust.admission_report import AdmissionDecision, AdmissionRecord, judge_key
 from hengwen.plans.endpoints import ENDPOINTS
-from hengwen.results.score_table import SeriesKey
-from hengwen.score_id import IMPORTED_TAG, LEVEL
-from hengwen.text.safety import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from hengwen.judges.calibration.agreement import Agreement
-    from hengwen.judges.calibration.artifact import Calibration, Decision
-    from hengwen.judges.calibration.estimates import Estimate
-    from hengwen.judges.calibration.within import WithinAgreement
-    from hengwen.judges.trust.admission_report import AdmissionDecision
-    from hengwen.records import Run
-    from hengwen.results.score_table import Column, ScoreTable
-    from hengwen.score_id import Role, ScoreId
-    from hengwen.store import Store
+from hengwen.records import Run
+from hengwen.results.score_table import Column, ScoreTable, SeriesKey
+from hengwen.score_id import IMPORTED_TAG, LEVEL, Role, ScoreId
+from hengwen.store import Store
+from hengwen.text.numbers import one_line
 
 CONFIDENCE = 0.95
 MAX_PATH = 4096
@@ -260,7 +255,7 @@ def _doctor_name(model: str, endpoints: Sequence[str]) -> str:
 
 
 def _doctor_options(signature: str, name: str, rubric_source: str, endpoints: Sequence[str]) -> str:
-    from hengwen.backends.openai.backend import DEFAULT_BASE_URL
+    from hengwen.backends.openai import DEFAULT_BASE_URL
 
     settings = _BY_NAME.fullmatch(judge_key(signature))
     if name and name != "rules" and settings is None:

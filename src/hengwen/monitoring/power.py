@@ -13,9 +13,8 @@ from hengwen.monitoring.run_comparison import compare_scores
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
 from hengwen.plans.plan import Plan, load_plan
 from hengwen.records import Run, Scale
-from hengwen.results.comparability import same_prompts
+from hengwen.results.comparability import run_labels, same_prompts
 from hengwen.results.comparisons import prompts_for
-from hengwen.results.run_order import run_labels
 from hengwen.store.store import Store
 
 SHARES = (1.0, 0.5, 0.25)

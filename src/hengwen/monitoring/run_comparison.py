@@ -6,14 +6,21 @@ comparison in twenty reports a difference. Of the other differences (breakdowns)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from hengwen.results.comparisons import ALPHA, CHANGES, compare_checkpoints, holding_zero
-from hengwen.results.coverage import MIN_COVERAGE
-from hengwen.results.decision import Decision
+from hengwen.monitoring.judge_trust import JudgeTrust
+from hengwen.monitoring.tested_scores import Family
+from hengwen.records import Run, Scale
+from hengwen.results.comparisons import ALPHA, CHANGES, Comparison, compare_checkpoints, holding_zero
+from hengwen.results.coverage import MIN_COVERAGE, EmptyAnswers
+from hengwen.results.decide import Decision
+from hengwen.results.group_comparison import GroupComparison
+from hengwen.results.paired_values import PairedValues
 from hengwen.results.score_series import ScoreSeries
-from hengwen.stats.difference_interval import (
+from hengwen.stats.mean_interval import (
+    Bounds,
     DifferenceInterval,
     EffectSizes,
     EqualLengthDifference,
@@ -21,22 +28,10 @@ from hengwen.stats.difference_interval import (
     effect_sizes,
     equal_length_difference,
     mcnemar_p,
+    precision_weights,
 )
-from hengwen.stats.mean_interval import precision_weights
 from hengwen.stats.paired import PairedTest, benjamini_hochberg, sign_flip_test, too_few
 from hengwen.stats.step_down import MIN_UNITS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.monitoring.judge_trust import JudgeTrust
-    from hengwen.monitoring.tested_scores import Family
-    from hengwen.records import Run, Scale
-    from hengwen.results.comparisons import Comparison
-    from hengwen.results.coverage import EmptyAnswers
-    from hengwen.results.group_comparison import GroupComparison
-    from hengwen.results.paired_values import PairedValues
-    from hengwen.stats.mean_interval import Bounds
 
 Weights = Literal["equal", "precision"]
 ComparisonOutcome = Literal[

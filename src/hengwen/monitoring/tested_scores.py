@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Collection, Sequence
+from typing import Literal
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.objective.diversity.compare_sets import compare_sets
-from hengwen.results.score_summaries import task_scores
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from hengwen.records import Run
-    from hengwen.results.group_comparison import GroupComparison
-    from hengwen.results.score_summaries import ScoreSummaries
-    from hengwen.results.score_table import ScoreTable
-    from hengwen.store import Store
+from hengwen.records import Run
+from hengwen.results.group_comparison import GroupComparison
+from hengwen.results.score_summaries import ScoreSummaries, task_scores
+from hengwen.results.score_table import ScoreTable
+from hengwen.store import Store
 
 Family = Literal["headline", "breakdown"]
 """``headline``: a main score of a task, or one that the user named. ``breakdown``: any other score."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         repetition_rate as repetition_rate,
         type_token_ratio as type_token_ratio,
     )
-    from hengwen.objective.diversity.self_bleu import self_bleu as self_bleu
+    from hengwen.objective.diversity.scorers import self_bleu as self_bleu
     from hengwen.objective.duplicates.similarity import near_duplicates as near_duplicates
     from hengwen.objective.duplicates.training_set import TrainingSet as TrainingSet
     from hengwen.objective.lyrics.rules import LyricRules as LyricRules
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _EXPORTS = {
     "diversity.metrics": "compression_ratio distinct_n ngram_entropy repetition_rate type_token_ratio",
-    "diversity.self_bleu": "self_bleu",
+    "diversity.scorers": "self_bleu",
     "duplicates.similarity": "near_duplicates",
     "duplicates.training_set": "TrainingSet",
     "lyrics.rules": "LyricRules",

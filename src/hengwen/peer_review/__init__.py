@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from hengwen.peer_review.review import peer_review as peer_review
 
 _EXPORTS = {
+    "battle_files": "BattleFiles read_battles",
     "battles": "Battles",
     "human": "HumanComparison compare_with_human read_human_ranking",
     "notes": "Note",
-    "battle_files": "BattleFiles read_battles",
     "result": "PeerReview RankWithout RankingWithout ReviewedJudge ReviewedModel",
     "review": "peer_review",
 }

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.importers.columns import VERDICTS
-from hengwen.importers.verdicts import FIRST, WINS, VerdictFile, any_rows
+from hengwen.importers.verdicts import FIRST, WINS, Verdict, VerdictFile, any_rows
 from hengwen.io.row_reader import FieldNames
 from hengwen.peer_review.battles import Battles
-from hengwen.records import Failure
+from hengwen.records import Failure, Row
+from hengwen.results.comparability import run_labels
 from hengwen.results.decide import rewards_of
-from hengwen.results.run_order import run_labels
+from hengwen.results.score_table import Column, SeriesKey
 from hengwen.score_id import LEVEL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from hengwen.importers.verdicts import Verdict
-    from hengwen.records import Row
-    from hengwen.results.score_table import Column, SeriesKey
-    from hengwen.store import Store
+from hengwen.store import Store
 
 
 @dataclass(slots=True)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hengwen.io.row_reader import read_number, read_rows
+from hengwen.peer_review.result import PeerReview
 from hengwen.relevance_metrics import RankingComparison, compare_rankings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from hengwen.peer_review.result import PeerReview
 
 
 def read_human_ranking(path: Path) -> dict[str, float]:

@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hengwen.peer_review.estimates.evidence import interval_bounds
+from hengwen.peer_review.estimates.evidence import Evidence, interval_bounds
 from hengwen.peer_review.estimates.judge_bt import JudgeModel
 from hengwen.peer_review.estimates.votes import ConsistencyVotes
-from hengwen.peer_review.result import ReviewedJudge
-from hengwen.peer_review.verdicts import match_starts
-from hengwen.stats.rankings.codes import group_sums
+from hengwen.peer_review.result import Bounds, ReviewedJudge
+from hengwen.peer_review.verdicts import Matches, Verdicts, match_starts
+from hengwen.stats.rankings.pair_models import group_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from hengwen.peer_review.estimates.evidence import Evidence
-    from hengwen.peer_review.result import Bounds
-    from hengwen.peer_review.verdicts import Matches, Verdicts
 
 
 def reviewed_judges(evidence: Evidence) -> tuple[ReviewedJudge, ...]:

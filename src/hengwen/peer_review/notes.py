@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.peer_review.estimates.evidence import MIN_JUDGES
+from hengwen.peer_review.estimates.evidence import MIN_JUDGES, Evidence
 from hengwen.peer_review.estimates.judge_bt import JudgeModel
 from hengwen.peer_review.estimates.votes import ConsistencyVotes
+from hengwen.peer_review.tastes import Taste
 from hengwen.peer_review.verdicts import match_starts
+from hengwen.text.language import Language
 from hengwen.text.numbers import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
-
-    from hengwen.peer_review.estimates.evidence import Evidence
-    from hengwen.peer_review.tastes import Taste
-    from hengwen.text.language import Language
 
 FEW_QUESTIONS = 10
 """Below this number of questions, intervals from resampled questions are too narrow."""

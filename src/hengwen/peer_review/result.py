@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from hengwen.peer_review.estimates.method import RankingMethod
-    from hengwen.peer_review.notes import Note
-    from hengwen.peer_review.tastes import TasteCode
+from hengwen.peer_review.estimates.votes import RankingMethod
+from hengwen.peer_review.notes import Note
+from hengwen.peer_review.tastes import TasteCode
 
 Bounds = tuple[float, float]
 

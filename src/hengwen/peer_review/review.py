@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from hengwen._internal.checks import whole_number
+from hengwen._internal.plugins import whole_number
+from hengwen.peer_review.battles import Battles
 from hengwen.peer_review.estimates.evidence import (
     KEEPS_OWN,
     MIN_JUDGES,
@@ -15,20 +17,15 @@ from hengwen.peer_review.estimates.evidence import (
     ReviewOptions,
     interval_bounds,
 )
-from hengwen.peer_review.estimates.method import RankingMethod
+from hengwen.peer_review.estimates.votes import RankingMethod
 from hengwen.peer_review.judge_table import reviewed_judges
 from hengwen.peer_review.notes import collect_notes
 from hengwen.peer_review.result import PeerReview, RankingWithout, RankWithout, ReviewedModel
-from hengwen.stats.rankings.codes import group_sums
-from hengwen.stats.rankings.rank_intervals import rank_correlation, ranks_of
+from hengwen.peer_review.tastes import Taste
+from hengwen.stats.rankings.pair_models import group_sums, rank_correlation, ranks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
-
-    from hengwen.peer_review.battles import Battles
-    from hengwen.peer_review.tastes import Taste
 
 
 def peer_review(

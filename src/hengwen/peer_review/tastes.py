@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.stats.rankings.codes import table_sums
+from hengwen.peer_review.verdicts import Verdicts
+from hengwen.stats.rankings.pair_models import table_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from hengwen.peer_review.verdicts import Verdicts
 
 TasteCode = Literal["clique", "common taste"]
 """Codes of the notes about a group of judges; the judges of a clique favour one another's answers."""

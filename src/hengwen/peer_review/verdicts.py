@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.stats.rankings.codes import distinct_codes, stable_order
+from hengwen.peer_review.battles import Battles
+from hengwen.stats.rankings.pair_models import distinct_codes, stable_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from hengwen.peer_review.battles import Battles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,12 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import yaml
 
 from hengwen.errors import ConfigError, did_you_mean
+from hengwen.text.language import Language
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hengwen.text.language import Language
-
     Annotate = Callable[[str, str], str]
     """Function that appends a comment to a line unless an earlier line has the same comment."""
 

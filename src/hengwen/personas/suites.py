@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from hengwen.io.output_files import JsonRow
 from hengwen.io.strict_yaml import load_yaml
-from hengwen.personas.folder import to_jsonl
-from hengwen.personas.persona import Persona, Scene, load_persona, system_prompt
+from hengwen.personas.persona import Persona, Scene, load_persona, system_prompt, to_jsonl
 from hengwen.personas.plan_text import (
     DEFAULT_PRESET,
     JUDGE_YAML,
@@ -20,11 +20,6 @@ from hengwen.personas.plan_text import (
     plan_text,
     sampling,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.io.output_files import JsonRow
 
 SCENES: tuple[Scene, ...] = ("new_topic", "live", "emotion", "comprehensive")
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from hengwen.errors import did_you_mean
 from hengwen.io.row_reader import DataRow, FieldNames, read_number, read_rows
 from hengwen.io.untrusted_json import parse_json
 from hengwen.records import Label, Message, Response, Sample
-from hengwen.text.safety import short_repr
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+from hengwen.text.numbers import short_repr
 
 SAMPLE_FIELDS = ("id", "input", "references", "metadata", "cluster")
 RESPONSE_FIELDS = ("id", "output", "repeat", "task")

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from hengwen.engine.budget import Price
+from hengwen.engine.metered_backend import Price
 
 LISTED = "2026-11-23"
 """Date of ``prices.csv``. The prices are those of the providers' pages that it names, as release 0.2.3 of

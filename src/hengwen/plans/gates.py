@@ -19,19 +19,17 @@ This module only parses. ``monitoring/gates`` evaluates gates on the runs of a s
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, get_args
+from typing import Any, Literal, NamedTuple, NoReturn, get_args
 
 from pydantic import field_validator, model_validator
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.strict_yaml import StrictModel
 from hengwen.score_id import split_address
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 Tier = Literal["fail", "warn"]
 """``fail``: the gate decides the exit code. ``warn``: the result of the gate is only printed."""

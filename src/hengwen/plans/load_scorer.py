@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from hengwen import registry
 from hengwen._internal.plugins import is_location, load_class, source_digest, source_path
@@ -19,13 +20,8 @@ from hengwen.protocols import (
     Scorer,
     parts_read,
 )
-from hengwen.records import Failure, Outcome, Scale, Score
+from hengwen.records import Failure, Outcome, Response, Sample, Scale, Score
 from hengwen.score_id import renamed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from hengwen.records import Outcome, Response, Sample
 
 PASS_OR_FAIL = Scale(low=0, high=1, discrete=True)
 

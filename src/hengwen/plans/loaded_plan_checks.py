@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.judges.trust.model_families import same_family_warning
-from hengwen.plans.datasets import similar_id
+from hengwen.io.row_reader import DataRow
+from hengwen.io.strict_yaml import Location
+from hengwen.judges.trust.biases import same_family_warning
+from hengwen.plans.datasets import ResponseSet, similar_id
 from hengwen.plans.gates import check_addresses
 from hengwen.plans.locations import locate, located
-from hengwen.plans.plan import PromptSpec
+from hengwen.plans.plan import Plan, PromptSpec
 from hengwen.prompts.render import check_template, is_template, render_persona
 from hengwen.prompts.rubric import ONE_LANGUAGE
 from hengwen.protocols import SampleValidator
-from hengwen.records import Sample
-from hengwen.score_id import LABEL_ROLES
+from hengwen.records import Label, Sample, Scale
+from hengwen.score_id import LABEL_ROLES, ScoreId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from hengwen.io.row_reader import DataRow
-    from hengwen.io.strict_yaml import Location
-    from hengwen.plans.datasets import ResponseSet
-    from hengwen.plans.plan import Plan
     from hengwen.plans.suite import LoadedTask
-    from hengwen.records import Label, Scale
-    from hengwen.score_id import ScoreId
 
 
 def check_score_names(plan: Plan, index: int, scores: Mapping[Location, Iterable[ScoreId]]) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from hengwen.errors import ConfigError, DataError, PluginError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hengwen.io.strict_yaml import YamlFile
+from hengwen.io.strict_yaml import YamlFile
 
 _LOCATED = re.compile(r"[^'\"\n]*?:\d+: ")
 """Pattern for the start of a message that already names a file and a line."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 from hengwen.errors import ConfigError
 from hengwen.plans.plan import BackendSpec, Plan, load_plan
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OVERRIDE = "--judge"
 """Name of the backend that replaces the backends of all judges; a plan cannot contain this name."""
@@ -73,3 +72,37 @@ def judge_spec(judge: str, base_url: str | None = None) -> BackendSpec:
     if not provider or not model:
         raise ConfigError(f"--judge must be PROVIDER/MODEL, such as openai/gpt-4o-mini, got {judge!r}")
     return BackendSpec(provider=provider, model=model, base_url=base_url, params={"temperature": 0})
+
+
+MAX_PATH = 1000
+"""Maximum number of characters of a text that may be a path; longer texts are prompts or notes."""
+
+
+def input_files(plan: Plan) -> list[Path]:
+    """Return the files that a plan names, including files in options of scorers, rules and backends."""
+    return files_in(plan.model_dump())
+
+
+def files_in(options: Mapping[str, Any]) -> list[Path]:
+    """Return the existing files among the values of options, at any depth of nesting."""
+    return [path for path in _paths(options) if _is_file(path)]
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _paths(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _paths(item)
+    elif isinstance(value, Path):
+        yield value
+    elif isinstance(value, str) and 0 < len(value) <= MAX_PATH:
+        yield Path(value)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # the text is too long for a path, or has a null character
+        return False

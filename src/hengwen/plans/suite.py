@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hengwen import registry
+from hengwen.io.row_reader import DataRow
+from hengwen.io.strict_yaml import Location
 from hengwen.judges.panel import Panel
 from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.rules.rule import RuleScorer, RuleSet
 from hengwen.plans import loaded_plan_checks as checks
-from hengwen.plans.datasets import ResponseSet, SampleSet, read_labels, read_responses, read_samples
+from hengwen.plans.datasets import Levels, ResponseSet, SampleSet, read_labels, read_responses, read_samples
 from hengwen.plans.load_scorer import load_scorer
 from hengwen.plans.locations import located
+from hengwen.plans.plan import BackendSpec, JudgeSpec, Plan, ScaleSpec, TaskSpec
 from hengwen.plans.trust import check_trust
-from hengwen.prompts import load_rubric
+from hengwen.prompts import Rubric, load_rubric
 from hengwen.prompts.render import is_template
-from hengwen.protocols import GroupScorer
+from hengwen.protocols import Backend, GroupScorer, Judge, Scorer
+from hengwen.records import Label, Scale
 from hengwen.score_id import FINAL, LEVEL, NORMALISED, PUBLISHED, ScoreId, final_part, scores_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from hengwen.io.row_reader import DataRow
-    from hengwen.io.strict_yaml import Location
-    from hengwen.plans.datasets import Levels
-    from hengwen.plans.plan import BackendSpec, JudgeSpec, Plan, ScaleSpec, TaskSpec
-    from hengwen.prompts import Rubric
-    from hengwen.protocols import Backend, Judge, Scorer
-    from hengwen.records import Label, Scale
 
 
 @dataclass(frozen=True, slots=True)

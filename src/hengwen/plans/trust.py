@@ -8,25 +8,20 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hengwen._internal.plugins import is_location, source_path
-from hengwen.backends.http.endpoint import is_local, validate_url, without_secrets
+from hengwen.backends.http import is_local, validate_url, without_secrets
 from hengwen.errors import ConfigError
+from hengwen.io.strict_yaml import Location
 from hengwen.plans.endpoints import ENDPOINTS
 from hengwen.plans.locations import locate
 from hengwen.plans.overrides import OVERRIDE
+from hengwen.plans.plan import BackendSpec, LogSpec, Plan
 from hengwen.records import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hengwen.io.strict_yaml import Location
-    from hengwen.plans.plan import BackendSpec, Plan
-    from hengwen.plans.specs import LogSpec
 
 USUAL_KEY = "OPENAI_API_KEY"
 """Key of a backend that names none."""

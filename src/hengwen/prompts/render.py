@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from jinja2 import (
     Environment,
@@ -24,17 +25,11 @@ from jinja2 import (
 )
 
 from hengwen.errors import ConfigError
-from hengwen.prompts.rubric import verdict_shape
+from hengwen.prompts.rubric import Rubric, verdict_shape
 from hengwen.prompts.sandbox import TemplateSandbox
-from hengwen.records import Message, digest
+from hengwen.records import Message, Response, Sample, digest
 from hengwen.text.language import Language
-from hengwen.text.safety import replace_surrogates
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.prompts.rubric import Rubric
-    from hengwen.records import Response, Sample
+from hengwen.text.numbers import replace_surrogates
 
 PLACEHOLDER = "0" * 16
 """Text that replaces the fence (random mark around an answer in a prompt) when the key of a judge's call is

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -25,10 +26,6 @@ from hengwen.io.strict_yaml import StrictModel, YamlFile, load_yaml, parse_model
 from hengwen.records import Scale, digest
 from hengwen.score_id import RESERVED_PARTS
 from hengwen.text.language import Language
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 ONE_LANGUAGE = "rubric {!r} is in one language only: its texts stand for both zh and en"
 """Warning about a rubric that is in one language; ``{!r}`` is replaced by the name of the rubric."""

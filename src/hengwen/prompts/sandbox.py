@@ -11,18 +11,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import wraps
 from itertools import chain
 from math import prod
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from jinja2 import StrictUndefined, Undefined, nodes
+from jinja2 import StrictUndefined, Template, Undefined, nodes
 from jinja2.exceptions import SecurityError
-from jinja2.runtime import LoopContext
+from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-    from jinja2.runtime import Context
 
 MAX_STEPS = 20_000
 """Maximum number of loop rounds and calls of one rendering."""

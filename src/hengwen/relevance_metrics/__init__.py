@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.relevance_metrics.entropy import (
+    from hengwen.relevance_metrics.core import (
         pattern_counts as pattern_counts,
         permutation_entropy as permutation_entropy,
     )
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
 
 _EXPORTS = {
-    "entropy": "pattern_counts permutation_entropy",
+    "core": "pattern_counts permutation_entropy",
     "inversions": "count_inversions longest_increasing_indices longest_increasing_subsequence",
     "rankings": "RankingComparison compare_rankings",
     "sequence_metrics": "PermutationTest Rolling rolling significance",

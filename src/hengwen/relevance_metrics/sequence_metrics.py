@@ -7,26 +7,28 @@ function of a batch of sequences and add an entry to ``METRICS`` and its name to
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
-from hengwen._internal.checks import whole_number
+from hengwen._internal.plugins import whole_number
 from hengwen.relevance_metrics.core import (
+    Base,
     as_sequence,
     batch_entropies,
     check_choice,
     code_entropies,
     few_levels,
+    log_of_base,
     pattern_codes,
     term_table,
     window_count,
 )
-from hengwen.relevance_metrics.entropy import Base, log_of_base
 from hengwen.relevance_metrics.inversions import (
     batch_inversions,
     batch_lengths,
@@ -35,9 +37,6 @@ from hengwen.relevance_metrics.inversions import (
     row_length,
 )
 from hengwen.text.language import Bilingual
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Rows = NDArray[Any]
 Values = NDArray[np.float64]

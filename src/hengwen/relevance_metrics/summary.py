@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hengwen._internal.checks import whole_number
+from hengwen._internal.plugins import whole_number
 from hengwen.relevance_metrics.core import as_sequence, check_choice
 from hengwen.relevance_metrics.inversions import tau_b, tied_share
 from hengwen.relevance_metrics.sequence_metrics import (
@@ -23,8 +24,6 @@ from hengwen.text.language import Bilingual
 from hengwen.text.numbers import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
 _MAX_SHUFFLED_SCORES = 4_000_000

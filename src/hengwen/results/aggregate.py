@@ -8,22 +8,19 @@ independent units. Failures are counted and never enter a mean.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from statistics import NormalDist, fmean
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from hengwen.records import Reducer, Scale
 from hengwen.results.comparability import UNKNOWN, ComparabilityKey
 from hengwen.results.coverage import MIN_COVERAGE, answer_coverage, mean_bounds
+from hengwen.results.score_table import Column, ScoreTable, SeriesKey
 from hengwen.stats.mean_interval import mean_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from hengwen.records import Reducer, Scale
-    from hengwen.results.score_table import Column, ScoreTable, SeriesKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from hengwen.records import Kind
 from hengwen.results.paired_values import pair_values
-from hengwen.results.score_table import SeriesKey
-from hengwen.stats.difference_interval import average_ranks
+from hengwen.results.score_table import Column, ScoreTable, SeriesKey
+from hengwen.score_id import ScoreId
+from hengwen.stats.mean_interval import average_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
-
-    from hengwen.records import Kind
-    from hengwen.results.score_table import Column, ScoreTable
-    from hengwen.score_id import ScoreId
 
 
 class PromptValue(NamedTuple):

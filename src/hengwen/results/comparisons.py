@@ -11,26 +11,22 @@ differ more than those of the sample.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, fsum, inf, isinf, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.stats.difference_interval import pseudo_interval
-from hengwen.stats.mean_interval import cluster_sums
+from hengwen.results.score_series import ScoreSeries
+from hengwen.stats.mean_interval import cluster_sums, pseudo_interval
 from hengwen.stats.paired import PairedTest, cluster_error, flip_p, too_few
 from hengwen.stats.power import MIN_UNITS as MIN_ESTIMATED
 from hengwen.stats.power import POWER, least_number, power_of_t
-from hengwen.stats.step_down import MIN_UNITS, step_down
+from hengwen.stats.step_down import MIN_UNITS, StepDown, step_down
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import NDArray
-
-    from hengwen.results.score_series import ScoreSeries
-    from hengwen.stats.step_down import StepDown
 
     Floats = NDArray[np.float64]
     Bounds = tuple[float, float]

@@ -8,20 +8,17 @@ has fewer answers to every prompt by design.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from hengwen.results.score_table import STATUS_CODES
+from hengwen.results.score_table import STATUS_CODES, Column
+from hengwen.score_id import Role, ScoreId
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from numpy.typing import NDArray
-
-    from hengwen.results.score_table import Column
-    from hengwen.score_id import Role, ScoreId
 
 PromptName = TypeVar("PromptName", str, int, str | None)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from hengwen.records import Scale
 from hengwen.results.comparisons import ALPHA, Comparison
+from hengwen.stats.exchange import ExchangeTest
 from hengwen.stats.paired import PairedTest
-
-if TYPE_CHECKING:
-    from hengwen.records import Scale
-    from hengwen.stats.exchange import ExchangeTest
 
 GroupVerdict = Literal["better", "worse", "no difference seen"]
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hengwen.results.aggregate import reduce_repeats
 from hengwen.results.coverage import answers_by_prompt, coverages
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from hengwen.results.score_table import Column
+from hengwen.results.score_table import Column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

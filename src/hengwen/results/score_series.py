@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, compress, zip_longest
 from math import inf
@@ -9,26 +10,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from hengwen.records import Kind, Reducer, Scale
 from hengwen.results.aggregate import reduce_repeats
-from hengwen.results.coverage import MIN_COVERAGE, Answers, answers_by_prompt, coverages, usual_number
-from hengwen.results.score_table import NOT_APPLICABLE, Column, SeriesKey
+from hengwen.results.comparability import ComparabilityKey
+from hengwen.results.coverage import (
+    MIN_COVERAGE,
+    Answers,
+    Coverage,
+    answers_by_prompt,
+    coverages,
+    usual_number,
+)
+from hengwen.results.score_table import NOT_APPLICABLE, Column, ScoreTable, SeriesKey
+from hengwen.score_id import ScoreId
 from hengwen.stats.checkpoints import fill_missing
-from hengwen.stats.difference_interval import unseen_reach
+from hengwen.stats.mean_interval import Bounds, unseen_reach
 from hengwen.stats.power import detectable_difference
 from hengwen.stats.step_down import FamilyScore
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
-    from hengwen.records import Kind, Reducer, Scale
-    from hengwen.results.comparability import ComparabilityKey
-    from hengwen.results.coverage import Coverage
     from hengwen.results.paired_values import PairedValues
-    from hengwen.results.score_table import ScoreTable
-    from hengwen.score_id import ScoreId
-    from hengwen.stats.mean_interval import Bounds
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]

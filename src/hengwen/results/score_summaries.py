@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from hengwen.results.aggregate import aggregate
+from hengwen.records import Kind, Run, Scale
+from hengwen.results.aggregate import Summary, aggregate
 from hengwen.results.comparability import (
     comparability_conflict,
     comparability_of,
     distinct_parts,
     names_text,
 )
-from hengwen.results.score_table import SeriesKey
-from hengwen.score_id import FINAL, IMPORTED_TAG, LEVEL, caps
+from hengwen.results.score_table import ScoreTable, SeriesKey
+from hengwen.score_id import FINAL, IMPORTED_TAG, LEVEL, ScoreId, Section, caps
 from hengwen.text.numbers import decimals_for
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hengwen.records import Kind, Run, Scale
-    from hengwen.results.aggregate import Summary
-    from hengwen.results.score_table import ScoreTable
-    from hengwen.score_id import ScoreId, Section
 
 KIND_ORDER: tuple[Kind, ...] = ("scorer", "judge", "human")
 

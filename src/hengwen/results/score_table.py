@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,8 +16,6 @@ from hengwen.results.comparability import provenance_of
 from hengwen.score_id import LABEL_ROLES, ScoreId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from numpy.typing import NDArray
 
 AnswerId = tuple[str | None, int | None]

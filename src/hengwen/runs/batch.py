@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sqlalchemy import select
 
-from hengwen.backends.openai.backend import OpenAIBackend
-from hengwen.backends.parsing import WrappedBackend
+from hengwen.backends.openai import OpenAIBackend
+from hengwen.backends.parameters import WrappedBackend
 from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
 from hengwen.errors import BackendError, ConfigError, DataError, StoreError
 from hengwen.io.untrusted_json import parse_json
@@ -22,11 +22,10 @@ from hengwen.plans.plan import Plan
 from hengwen.plans.suite import LoadedPlan, load_suite
 from hengwen.protocols import Backend, Ledger
 from hengwen.records import Attempt, Reply, Request, Run
-from hengwen.runs.estimate_plan import walk
 from hengwen.runs.options import RunOptions
 from hengwen.runs.plan_lock import plan_lock
 from hengwen.runs.resources import RunResources
-from hengwen.runs.stopping import Interrupts, run_until_complete
+from hengwen.runs.run_plan import Interrupts, run_until_complete, walk
 from hengwen.store import tables
 from hengwen.store.store import Store
 

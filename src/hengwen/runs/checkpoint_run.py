@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 from hengwen.engine.job import Job, Target, TaskJob
-from hengwen.engine.metered_backend import CallContext
-from hengwen.engine.pacing import Committer
+from hengwen.engine.metered_backend import CallContext, Committer
 from hengwen.plans.datasets import ResponseSet
-from hengwen.plans.plan import PromptSpec
-from hengwen.records import Failure, Response, Run, Sample, digest, digest_of
-from hengwen.runs.human_rows import human_rows
-from hengwen.runs.run_facts import scoring_versions
+from hengwen.plans.plan import CheckpointSpec, PromptSpec
+from hengwen.plans.suite import LoadedPlan, LoadedTask
+from hengwen.protocols import Backend, Judge, Ledger
+from hengwen.records import Failure, Reducer, Response, Run, Sample, digest, digest_of
+from hengwen.runs.resources import RunResources
 from hengwen.runs.run_job import package_versions, run_job
-from hengwen.runs.task_scores import TaskScore, published_rows
-from hengwen.score_id import FINAL, judged_scores, scores_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.plans.plan import CheckpointSpec
-    from hengwen.plans.suite import LoadedPlan, LoadedTask
-    from hengwen.protocols import Backend, Judge, Ledger
-    from hengwen.records import Reducer
-    from hengwen.runs.resources import RunResources
-    from hengwen.score_id import ScoreId
+from hengwen.runs.task_scores import TaskScore, human_rows, published_rows, scoring_versions
+from hengwen.score_id import FINAL, ScoreId, judged_scores, scores_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
 
-from hengwen.engine.limits.limiter import interruptible_sleep
+from hengwen.engine.limits import interruptible_sleep
 from hengwen.errors import StoreBusyError, StoreError
 from hengwen.records import digest
-from hengwen.store.database import store_errors
-from hengwen.store.location import sqlite_path
+from hengwen.store.database import sqlite_path, store_errors
 from hengwen.store.store import Store
 
 LOCK_SECONDS = 0.5

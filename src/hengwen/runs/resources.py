@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from hengwen._internal.workers import MIN_ITEMS, ray_cpus, usable_cores
-from hengwen.engine.budget import Budget, Price
-from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
-from hengwen.engine.limits.limiter import Limiter
-from hengwen.engine.metered_backend import DryBackend, DryLedger, LedgerBackend
+from hengwen.engine.evaluate import Evaluator, GroupEvaluator, JudgeEvaluator, ScorerEvaluator
+from hengwen.engine.limits import Limiter
+from hengwen.engine.metered_backend import (
+    Budget,
+    CallContext,
+    DryBackend,
+    DryLedger,
+    LedgerBackend,
+    Price,
+    Role,
+)
 from hengwen.engine.scoring import ScoringPool
 from hengwen.errors import ConfigError
 from hengwen.plans.endpoints import listed_price
 from hengwen.plans.overrides import OVERRIDE
-from hengwen.plans.suite import build_backends
-from hengwen.runs.run_facts import FactCollector
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from hengwen.engine.evaluate import Evaluator
-    from hengwen.engine.metered_backend import CallContext, Role
-    from hengwen.plans.plan import PriceSpec
-    from hengwen.plans.suite import LoadedPlan, LoadedTask
-    from hengwen.protocols import Backend, Judge, Ledger
-    from hengwen.runs.options import RunOptions
-    from hengwen.store.store import Store
+from hengwen.plans.plan import PriceSpec
+from hengwen.plans.suite import LoadedPlan, LoadedTask, build_backends
+from hengwen.protocols import Backend, Judge, Ledger
+from hengwen.runs.options import RunOptions
+from hengwen.runs.task_scores import FactCollector
+from hengwen.store.store import Store
 
 
 class RunResources:

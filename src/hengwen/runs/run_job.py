@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from hengwen._internal.version import installed_versions
 from hengwen.engine.executor import execute
+from hengwen.engine.job import Job
+from hengwen.engine.metered_backend import Committer
 from hengwen.errors import StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hengwen.engine.job import Job
-    from hengwen.engine.pacing import Committer
-    from hengwen.protocols import Ledger
-    from hengwen.records import Run
-    from hengwen.runs.resources import RunResources
-    from hengwen.store.store import Store
+from hengwen.protocols import Ledger
+from hengwen.records import Run
+from hengwen.runs.resources import RunResources
+from hengwen.store.store import Store
 
 PACKAGES = (
     *("hengwen", "numpy", "scipy", "jieba", "opencc", "pypinyin", "rapidfuzz"),

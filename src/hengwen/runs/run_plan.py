@@ -2,37 +2,153 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, nullcontext
+import asyncio
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, TypeVar
 
-from hengwen.engine.budget import Bill
-from hengwen.errors import ConfigError, PluginError
+from hengwen.engine.metered_backend import Bill, Price
+from hengwen.errors import ConfigError, PluginError, TimeLimitError
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.plans.overrides import resolve_plan
-from hengwen.plans.suite import load_suite
+from hengwen.plans.plan import Plan
+from hengwen.plans.suite import LoadedPlan, load_suite
+from hengwen.records import Run, Usage
 from hengwen.results.coverage import failed_answers
-from hengwen.results.decide import decide_runs
+from hengwen.results.decide import Decision, decide_runs
 from hengwen.runs.checkpoint_run import CheckpointRun
 from hengwen.runs.options import RunOptions
 from hengwen.runs.plan_lock import plan_lock
 from hengwen.runs.resources import RunResources
-from hengwen.runs.stopping import Interrupts, run_until_complete, stop_after
-from hengwen.store.export import rows
-from hengwen.store.store import opened_store
+from hengwen.store.export import Rows, rows
+from hengwen.store.store import Store, opened_store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
-    from pathlib import Path
-
+    Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
     from pandas import DataFrame
 
-    from hengwen.plans.plan import Plan
-    from hengwen.records import Run
-    from hengwen.results.decision import Decision
-    from hengwen.store.export import Rows
-    from hengwen.store.store import Store
+
+Result = TypeVar("Result")
+SIGNAL_SECONDS = 0.2
+"""Interval in seconds at which the waiting main thread checks for signals that another thread got."""
+
+
+class Interrupts:
+    """Requests to stop a run: the first sets the run's ``stopping`` event, the second cancels the run."""
+
+    def __init__(self, *, signals: bool) -> None:
+        self._signals = (signal.SIGINT, signal.SIGTERM) if signals else ()
+        self._requests = 0
+        self._run: tuple[asyncio.AbstractEventLoop, Callable[[], None]] | None = None
+
+    def request(self) -> None:
+        """Request the run to stop. Any thread may call this method, even before the run has started."""
+        self._requests += 1
+        if self._run is not None:
+            loop, stop = self._run
+            loop.call_soon_threadsafe(stop)
+
+    @contextmanager
+    def stop_on_request(self, stopping: asyncio.Event) -> Iterator[None]:
+        """Set ``stopping`` on the first request, and end the run on the second request."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+        def stop() -> None:
+            if stopping.is_set() and task is not None:
+                task.cancel()
+            stopping.set()
+
+        def on_signal(_number: int, _frame: FrameType | None) -> None:
+            if stopping.is_set():
+                raise KeyboardInterrupt
+            stopping.set()
+            loop.call_soon_threadsafe(stopping.is_set)  # wakes the event loop if it waits for the network
+
+        self._run = loop, stop
+        if self._requests:
+            stop()
+        replaced: dict[int, Handler] = {}
+        for name in self._signals:
+            with suppress(ValueError):  # signals can be set only in the main thread
+                replaced[name] = signal.signal(name, on_signal)
+        try:
+            yield
+        finally:
+            self._run = None
+            for number, handler in replaced.items():
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def run_until_complete(
+    start: Callable[[Interrupts], Coroutine[object, object, Result]], interrupts: Interrupts | None = None
+) -> Result:
+    """Run a coroutine to its end, in a separate thread if this thread has a running event loop."""
+    try:
+        return _run(start) if interrupts is None else asyncio.run(start(interrupts))
+    except asyncio.CancelledError:  # the coroutine ended itself after SIGTERM or Ctrl-C
+        raise KeyboardInterrupt from None
+
+
+def _run(start: Callable[[Interrupts], Coroutine[object, object, Result]]) -> Result:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(start(Interrupts(signals=True)))
+    interrupts = Interrupts(signals=False)
+    is_watched = threading.Event()
+
+    def run() -> Result:
+        is_watched.wait()
+        return asyncio.run(start(interrupts))
+
+    with ThreadPoolExecutor(1, "hengwen-run") as pool:
+        try:
+            future = pool.submit(run)
+        except KeyboardInterrupt:  # interrupted before the run started
+            interrupts.request()
+            is_watched.set()
+            raise
+        while not future.done():
+            try:
+                is_watched.set()
+                wait([future], timeout=SIGNAL_SECONDS)
+            except KeyboardInterrupt:
+                interrupts.request()
+        return future.result()
+
+
+@contextmanager
+def stop_after(stopping: asyncio.Event, seconds: float | None) -> Iterator[None]:
+    """Set ``stopping`` when a time limit is reached."""
+    if seconds is None:
+        yield
+        return
+    is_over = False
+
+    def stop() -> None:
+        nonlocal is_over
+        is_over = not stopping.is_set()
+        stopping.set()
+
+    timer = asyncio.get_running_loop().call_later(seconds, stop)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if is_over:
+            raise TimeLimitError(
+                f"the time limit of {seconds:g} s is reached; results are kept, "
+                "the same command resumes the run"
+            ) from None
+        raise
+    finally:
+        timer.cancel()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -270,3 +386,63 @@ def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[
         unreachable=resources.unreachable,
         bill=resources.budget.bill(),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostEstimate:
+    """Estimated calls, tokens and cost of one backend in one role (model under test, or judge)."""
+
+    backend: str
+    role: str
+    usage: Usage
+    cost: float | None
+    """Cost at ``price``; None if the price is unknown."""
+    price: Price | None
+
+
+def estimate_plan(
+    plan: Plan | str | Path,
+    *,
+    store: Store | str | Path = "hengwen.db",
+    judge: str | None = None,
+    base_url: str | None = None,
+    repeat: int | None = None,
+    options: RunOptions | None = None,
+    trust: bool = False,
+) -> list[CostEstimate]:
+    """Estimate the calls, tokens and cost of ``run_plan`` with the same arguments, without any call."""
+    suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
+    with opened_store(store) as opened:
+        return estimate_suite(suite, opened, options or RunOptions())
+
+
+def estimate_suite(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:
+    """Estimate the calls, tokens and cost of the run of a loaded plan; see ``estimate_plan``."""
+    return run_until_complete(lambda _: _estimate(suite, store, options))
+
+
+async def _estimate(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:
+    resources = RunResources(suite, store, options, dry=True)
+    await walk(resources)
+    return estimates_of(resources)
+
+
+async def walk(resources: RunResources) -> None:
+    """Evaluate all checkpoints in a dry run."""
+    try:
+        for order in range(len(resources.suite.plan.checkpoints)):
+            await CheckpointRun(resources, order).execute()
+    finally:
+        await resources.close()
+
+
+def estimates_of(resources: RunResources) -> list[CostEstimate]:
+    """Return the estimates of a dry run for each backend and role; models under test come first."""
+    names = sorted(resources.dry_backends, key=lambda key: key[1] == "judge")
+    estimates = []
+    for name, role in names:
+        usage, price = resources.dry_backends[name, role].expected, resources.price(name)
+        unknown = None if usage.calls else 0.0
+        cost = unknown if price is None else price.cost(usage)
+        estimates.append(CostEstimate(backend=name, role=role, usage=usage, cost=cost, price=price))
+    return estimates

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from hengwen._internal.plugins import describe_error
 from hengwen._internal.workers import Engine, map_stream
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.output_files import JsonRow, check_target, row_writer
 from hengwen.io.row_reader import DataRow, rename_columns, scan_rows
-from hengwen.plans.input_files import files_in
 from hengwen.plans.load_scorer import load_scorer
-from hengwen.plans.overrides import resolve_plan
+from hengwen.plans.overrides import files_in, resolve_plan
 from hengwen.plans.plan import Plan
 from hengwen.protocols import Scorer
 from hengwen.records import Response, Run, Sample, Score
 from hengwen.runs.options import RunOptions
 from hengwen.runs.run_plan import RunResult, run_resolved
 from hengwen.store import store_files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from hengwen.store.store import Store
+from hengwen.store.store import Store
 
 KNOWN_FIELDS = ("id", "output", "references", "input", "metadata")
 """Fields of a row with a fixed meaning; all other fields become metadata of the sample."""

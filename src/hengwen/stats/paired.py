@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import TYPE_CHECKING
@@ -11,8 +12,6 @@ import numpy as np
 from hengwen.stats.mean_interval import cluster_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
 EXACT_UP_TO = 32

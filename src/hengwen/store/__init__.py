@@ -8,12 +8,12 @@ from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen.store.export import Rows as Rows, rows as rows
-    from hengwen.store.location import store_files as store_files
+    from hengwen.store.database import store_files as store_files
     from hengwen.store.store import Store as Store, open_store as open_store
 
 _EXPORTS = {
+    "database": "store_files",
     "export": "Rows rows",
-    "location": "store_files",
     "store": "Store open_store",
 }
 

@@ -15,8 +15,8 @@ from hengwen.errors import ConfigError, PluginError
 from hengwen.io.output_files import atomic_write, check_output, row_writer
 from hengwen.records import Run, Score
 from hengwen.store import tables
+from hengwen.store.database import store_files
 from hengwen.store.evaluation_codec import rows_from
-from hengwen.store.location import store_files
 from hengwen.store.queries import select_evaluations, stream_evaluations
 from hengwen.store.store import Store, opened_store
 

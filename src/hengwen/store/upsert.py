@@ -13,8 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Dialect, Engine, Table, litera
 from hengwen.errors import StoreError
 from hengwen.protocols import EvaluationKey
 from hengwen.store import tables
-from hengwen.store.database import store_errors
-from hengwen.store.location import display_url
+from hengwen.store.database import display_url, store_errors
 
 UNIQUE_COLUMNS = {
     **{name: tuple(table.primary_key.columns.keys()) for name, table in tables.metadata.tables.items()},

@@ -7,16 +7,13 @@ import os
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from heapq import merge
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast, get_args
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
+from typing import Literal, cast, get_args
 
 FOLDER = Path(__file__).parent / "locale" / "zh" / "LC_MESSAGES"
 _MARKS = {": ": ": ", "; ": "; ", ", got ": "，现在是 ", ", ": ", "}

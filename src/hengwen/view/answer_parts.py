@@ -5,26 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hengwen.documents.answers.blocks import AnswerPair, AnswerSide
-from hengwen.documents.answers.outcomes import INPUT_LIMIT, outcome_of, part_name, shown_text
+from hengwen.documents.answers.all_answers import INPUT_LIMIT, outcome_of, part_name, shown_text
 from hengwen.documents.answers.pairs import with_texts
-from hengwen.documents.blocks import Cell, Chart, Column, Point, Series, Table
-from hengwen.documents.cells import right
-from hengwen.documents.score_names import score_names
+from hengwen.documents.answers.sources import AnswerRecord
+from hengwen.documents.blocks import AnswerPair, AnswerSide, Cell, Chart, Column, Point, Series, Table
+from hengwen.documents.cells import right, score_names
 from hengwen.plans.endpoints import listed_price
-from hengwen.records import Score
+from hengwen.records import Attempt, Kind, Outcome, Run, Score
+from hengwen.score_id import ScoreId
 from hengwen.text.language import COLON, MIDDLE_DOT, NOTED, SPACE, Bilingual, both, say
 from hengwen.text.numbers import NOTHING, decimals_for, minus, number, plural, signed_difference
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from hengwen.documents.answers.sources import AnswerRecord
-    from hengwen.records import Attempt, Kind, Outcome, Run
-    from hengwen.score_id import ScoreId
 
 ANSWER = say("Answer")
 

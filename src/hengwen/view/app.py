@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import socket
 import webbrowser
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
@@ -13,24 +15,18 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from hengwen.documents.render.html import environment
+from hengwen.documents.render.write import environment
 from hengwen.errors import ConfigError, HengwenError
-from hengwen.text.language import localized
+from hengwen.labels.desk import LabelDesk
+from hengwen.text.language import Language, localized
 from hengwen.view import words
 from hengwen.view.data import StoreData
-from hengwen.view.page import POLICY, View, page_assets, respond, view_of
+from hengwen.view.page import POLICY, Guard, View, page_assets, respond, view_of
 from hengwen.view.pages import answer, compare, grid, home, judges, label
-from hengwen.view.security import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
-    from pathlib import Path
-
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from hengwen.labels.desk import LabelDesk
-    from hengwen.text.language import Language
 
 LOOPBACK = ("127.0.0.1", "localhost")
 MIN_TOKEN = 32

@@ -5,33 +5,26 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotReady
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from sqlalchemy import String, func, or_, select
 from sqlalchemy import cast as as_type
 
 from hengwen._internal.workers import WorkerPool
+from hengwen.documents.blocks import Document
 from hengwen.errors import StoreError
-from hengwen.records import Usage
+from hengwen.records import Kind, Run, Usage
 from hengwen.results.score_table import ScoreTable
-from hengwen.score_id import caps
-from hengwen.store import open_store, store_files
+from hengwen.score_id import ScoreId, caps
+from hengwen.store import Store, open_store, store_files
+from hengwen.store.evaluation_codec import USAGE_FIELDS
 from hengwen.store.queries import read_evaluators
-from hengwen.store.record_codec import USAGE_FIELDS
 from hengwen.store.tables import HAS_FAILURE, attempt, evaluation, evaluator, response, sample
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Sequence
-
-    from hengwen.documents.blocks import Document
-    from hengwen.records import Kind, Run
-    from hengwen.score_id import ScoreId
-    from hengwen.store import Store
-
 
 T = TypeVar("T")
 MAX_KEPT = 300

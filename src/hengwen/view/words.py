@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from hengwen.labels.desk import RaterAgreement
 from hengwen.text.language import NO_TEXT, Bilingual, say
 from hengwen.text.numbers import number, plural
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.labels.desk import RaterAgreement
 
 PAGES = {
     "/": say("Home"),

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from hengwen.backends.http.endpoint import Endpoint
+from hengwen.backends.http import Endpoint
 from hengwen.errors import BackendError
 from hengwen.records import Request
 

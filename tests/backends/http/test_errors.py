@@ -6,7 +6,7 @@ import json
 
 from rows import each_row
 
-from hengwen.backends.http.errors import redact, retry_after
+from hengwen.backends.http import redact, retry_after
 
 SECRET = "sk-ab\\cd/e f"
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hengwen.backends import LangChainBackend
-from hengwen.backends.http.endpoint import Endpoint, proxy_for
+from hengwen.backends.http import Endpoint, proxy_for
 from hengwen.errors import BackendError, ConfigError
 from hengwen.records import Request
 

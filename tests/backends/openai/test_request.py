@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import each_row
 
-from hengwen.backends.openai.request import MAX_CACHED_ENDS, ChatRequestEncoder
+from hengwen.backends.openai import MAX_CACHED_ENDS, ChatRequestEncoder
 from hengwen.errors import ConfigError
 from hengwen.records import Request
 

@@ -148,7 +148,7 @@ def test_calls_are_counted_also_where_they_fail() -> None:
 def test_a_judge_that_never_answers_is_given_up_after_two_waits(
     hengwen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hengwen.backends.openai.backend import OpenAIBackend
+    from hengwen.backends.openai import OpenAIBackend
 
     asked = []
 

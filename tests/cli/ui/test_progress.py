@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from hengwen.cli.ui import progress
-from hengwen.cli.ui.progress import ProgressTicker, count_bar, progress_bar
+from hengwen.cli.ui import output
+from hengwen.cli.ui.output import ProgressTicker, count_bar, progress_bar
 
 
 class Terminal(io.StringIO):
@@ -29,7 +29,7 @@ def test_a_log_gets_a_line_per_interval(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seconds = iter([0.0, 14.9, 15.0, 29.9, 30.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(seconds))  # type: ignore[attr-defined]
+    monkeypatch.setattr(output.time, "monotonic", lambda: next(seconds))  # type: ignore[attr-defined]
     ticker = ProgressTicker(interval=15.0)
     for done in range(1, 5):
         ticker("day-1", done, 4)

@@ -9,10 +9,9 @@ from rows import each_row
 from score_rows import by_score, score_of
 
 from hengwen.documents.answers import all_answers
-from hengwen.documents.answers.all_answers import AnswerCollector
-from hengwen.documents.answers.blocks import AnswerTable, Size, check_size
-from hengwen.documents.answers.outcomes import TEXT_LIMIT
+from hengwen.documents.answers.all_answers import TEXT_LIMIT, AnswerCollector
 from hengwen.documents.answers.sources import AnswerList, AnswerRecord
+from hengwen.documents.blocks import AnswerTable, Size, check_size
 from hengwen.errors import ConfigError
 from hengwen.records import Failure, Scale, Score
 from hengwen.results.score_summaries import ScoreSummaries

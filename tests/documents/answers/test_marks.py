@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hengwen.documents.answers.blocks import Marked
 from hengwen.documents.answers.marks import MAX_TOKENS, mark_pair, mark_references
+from hengwen.documents.blocks import Marked
 
 
 def marked(pieces: tuple[Marked, ...]) -> list[str]:

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from hengwen import registry
-from hengwen.documents.answers.outcomes import reason_of
+from hengwen.documents.answers.all_answers import reason_of
 from hengwen.judges.rules.capped_judge import CappedJudge
-from hengwen.judges.rules.copy_rules import NearDuplicate, TargetCopy
 from hengwen.judges.rules.judge import RulesJudge
 from hengwen.judges.rules.rule import RuleScorer, RuleSet
-from hengwen.judges.rules.text_rules import Broken, Number, PlainText
+from hengwen.judges.rules.text_rules import Broken, NearDuplicate, Number, PlainText, TargetCopy
 from hengwen.prompts import load_rubric
 from hengwen.protocols import EvaluationContext
 from hengwen.records import Failure, Outcome, Response, Sample, Score

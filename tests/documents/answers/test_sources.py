@@ -11,9 +11,8 @@ import pytest
 from score_rows import by_score, row_of
 from sqlalchemy import event
 
-from hengwen.documents.answers.blocks import AnswerTable
 from hengwen.documents.answers.sources import AnswerList, AnswerRecord, StoredAnswers
-from hengwen.documents.blocks import Details, Document
+from hengwen.documents.blocks import AnswerTable, Details, Document
 from hengwen.documents.run.document import report_document
 from hengwen.records import Failure, Response, Run, Sample, Score
 from hengwen.store import Store, open_store

@@ -9,8 +9,8 @@ from tests.peer_review.simulated_panel import simulated_battles
 
 from hengwen.documents.blocks import Bar, Details, Document, Table, Verdict
 from hengwen.documents.judges.peer_review import peer_review_document
-from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
+from hengwen.documents.render.write import to_html
 from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
 from hengwen.monitoring.judge_trust import pair_judge_trust
 from hengwen.peer_review import Battles, PeerReview, compare_with_human, peer_review

@@ -20,11 +20,11 @@ from hengwen.documents.blocks import (
     Verdict,
 )
 from hengwen.documents.cells import bar_limits
-from hengwen.documents.render.cell_svg import BAR_WIDTH, draw_bar, draw_course
-from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
-from hengwen.documents.render.rows import to_rows
+from hengwen.documents.render.svg import BAR_WIDTH, draw_bar, draw_course
 from hengwen.documents.render.terminal import to_terminal
+from hengwen.documents.render.words import to_rows
+from hengwen.documents.render.write import to_html
 from hengwen.text.language import Bilingual
 
 MEANS = (0.61, 0.77, 0.76, 0.28)

@@ -16,17 +16,13 @@ from inert import CONTROLS, HOSTILE, is_formula, markdown_structure, markdown_to
 from rich.console import Console
 from rows import each_row
 
-from hengwen.documents.answers.blocks import (
+from hengwen.documents.blocks import (
     AnswerOutcome,
     AnswerPair,
     AnswerPairs,
     AnswerRow,
     AnswerSide,
     AnswerTable,
-    Marked,
-    ScoreColumn,
-)
-from hengwen.documents.blocks import (
     Bar,
     Cell,
     Chart,
@@ -35,7 +31,9 @@ from hengwen.documents.blocks import (
     Decision,
     Details,
     Document,
+    Marked,
     Point,
+    ScoreColumn,
     ScoreLine,
     Scores,
     Sentence,
@@ -43,12 +41,11 @@ from hengwen.documents.blocks import (
     Table,
     Verdict,
 )
-from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import escape, to_markdown
-from hengwen.documents.render.rows import to_csv, to_parquet
 from hengwen.documents.render.terminal import to_terminal
-from hengwen.documents.render.write import to_json
-from hengwen.objective.lyrics.side_by_side import SectionPair, SungLine, TemplateLine
+from hengwen.documents.render.words import to_csv, to_parquet
+from hengwen.documents.render.write import to_html, to_json
+from hengwen.objective.lyrics.scorer import SectionPair, SungLine, TemplateLine
 from hengwen.text.language import Bilingual
 
 
@@ -216,7 +213,7 @@ def test_markdown_shows_any_text_literally(text: str) -> None:
 
 
 def escape_free(text: str) -> str:
-    from hengwen.text.safety import strip_controls
+    from hengwen.text.numbers import strip_controls
 
     return strip_controls(text).strip()
 

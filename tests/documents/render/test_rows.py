@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from hengwen.documents.blocks import Cell, Column, Details, Document, Table
-from hengwen.documents.render.rows import to_csv, to_parquet, to_rows
+from hengwen.documents.render.words import to_csv, to_parquet, to_rows
 from hengwen.errors import PluginError
 from hengwen.text.language import Bilingual
 

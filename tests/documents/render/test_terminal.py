@@ -9,8 +9,10 @@ from rich.cells import cell_len
 from rich.console import Console
 from rows import each_row
 
-from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerSide
 from hengwen.documents.blocks import (
+    AnswerPair,
+    AnswerPairs,
+    AnswerSide,
     Block,
     Cell,
     Chart,

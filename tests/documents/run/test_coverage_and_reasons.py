@@ -10,12 +10,11 @@ from rich.console import Console
 from rows import each_row
 from score_rows import row_of
 
-from hengwen.documents.answers.blocks import AnswerFilter
-from hengwen.documents.blocks import Details, Sentence, Table
-from hengwen.documents.render.html import to_html
+from hengwen.documents.blocks import AnswerFilter, Details, Sentence, Table
 from hengwen.documents.render.markdown import to_markdown
-from hengwen.documents.render.rows import to_rows
 from hengwen.documents.render.terminal import to_terminal
+from hengwen.documents.render.words import to_rows
+from hengwen.documents.render.write import to_html
 from hengwen.documents.run.document import run_document
 from hengwen.documents.run.failures import failure_findings
 from hengwen.documents.run.report import ReportData, build_report

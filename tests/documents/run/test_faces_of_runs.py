@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
+from hengwen.documents.render.write import to_html
 from hengwen.documents.run.document import run_document
 
 HOSTILE = (

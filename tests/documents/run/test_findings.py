@@ -9,9 +9,9 @@ from rows import each_row
 from score_rows import row_of
 
 from hengwen.documents.blocks import Decision, Details, Sentence, Table
+from hengwen.documents.run.courses import comparison_note
 from hengwen.documents.run.document import run_document
 from hengwen.documents.run.report import ReportData, build_report
-from hengwen.documents.run.words import comparison_note
 from hengwen.records import Run, Scale, Score
 from hengwen.results.score_table import ScoreTable
 from hengwen.text.language import in_language

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
+from hengwen.documents.render.write import to_html
 from hengwen.documents.run.document import run_document
 from hengwen.documents.run.judge_notes import sentence
 from hengwen.documents.run.report import build_report

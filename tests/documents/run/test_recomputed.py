@@ -30,7 +30,7 @@ from hengwen.documents.decision import decision_record
 from hengwen.documents.drift.document import drift_document
 from hengwen.importers.muchin import import_muchin
 from hengwen.monitoring.drift.score_drift import DriftReport
-from hengwen.personas.folder import write_folder
+from hengwen.personas.persona import write_folder
 from hengwen.personas.suites import example_suite
 from hengwen.records import Response
 from hengwen.runs.imported.record import import_scores

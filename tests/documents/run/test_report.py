@@ -7,17 +7,16 @@ from dataclasses import replace
 import pytest
 from score_rows import by_score, row_of
 
-from hengwen.documents.answers.blocks import AnswerFilter
 from hengwen.documents.answers.sources import AnswerList, AnswerRecord
-from hengwen.documents.blocks import Sentence, Verdict
+from hengwen.documents.blocks import AnswerFilter, Sentence, Verdict
+from hengwen.documents.cells import score_names
 from hengwen.documents.decision import DecisionWords
-from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
+from hengwen.documents.render.write import to_html
 from hengwen.documents.run.document import run_document
 from hengwen.documents.run.report import ReportData, build_report
-from hengwen.documents.score_names import score_names
 from hengwen.records import Failure, Run, Score
-from hengwen.results.decision import CheckpointStanding, Decision, ScoreDecision
+from hengwen.results.decide import CheckpointStanding, Decision, ScoreDecision
 from hengwen.results.score_table import ScoreTable
 
 

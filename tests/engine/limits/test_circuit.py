@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hengwen.engine.limits.limiter import Limiter
-from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.metered_backend import CallContext, LedgerBackend
-from hengwen.engine.pacing import Committer
+from hengwen.engine.limits import Limiter
+from hengwen.engine.metered_backend import CallContext, Committer, LedgerBackend
+from hengwen.engine.recorder import MemoryLedger
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Request, Usage
 

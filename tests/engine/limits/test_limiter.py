@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from rows import each_row
 
-from hengwen.engine.limits.limiter import Limiter
+from hengwen.engine.limits import Limiter
 from hengwen.errors import BackendError
 
 TIMEOUT = BackendError("slow", status="timeout", retryable=True)

@@ -11,10 +11,8 @@ from math import inf
 
 import pytest
 
-from hengwen.engine.limits.limiter import Limiter
-from hengwen.engine.limits.send_rate import SendRate
-from hengwen.engine.metered_backend import CallContext, LedgerBackend
-from hengwen.engine.pacing import Committer
+from hengwen.engine.limits import Limiter, SendRate
+from hengwen.engine.metered_backend import CallContext, Committer, LedgerBackend
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Request, Usage
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hengwen.judges.calibration.agreement import measure_agreement
+from hengwen.judges.calibration.agreement import measure_agreement, measure_within
 from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer
-from hengwen.judges.calibration.within import measure_within
 
 LEVELS = [0.0, 0.25, 0.5, 0.75, 1.0]
 CUTS = np.array([-1.2, -0.4, 0.4, 1.2])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hengwen.judges.calibration.agreement import measure_agreement
+from hengwen.judges.calibration.agreement import measure_agreement, measure_within
 from hengwen.judges.calibration.certify import decide
-from hengwen.judges.calibration.within import measure_within
 
 from .simulations import DESIGNS, LEVELS, Design, rated_pairs, rates
 

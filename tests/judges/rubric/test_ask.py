@@ -134,7 +134,7 @@ async def test_the_failure_keeps_status_and_reply(small, fake):
 @pytest.mark.parametrize("parses", [False, True])
 async def test_each_reply_is_parsed_once_by_the_backend_or_after_it(small, fake, monkeypatch, parses):
     from hengwen.judges.rubric import judge as judge_module
-    from hengwen.judges.rubric.verdict import parse_verdict
+    from hengwen.judges.rubric.model_judge import parse_verdict
 
     texts = []
     monkeypatch.setattr(

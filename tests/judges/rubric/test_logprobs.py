@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import each_row
 
-from hengwen.judges.rubric.scores import label_weights, verdict_weights
-from hengwen.judges.rubric.verdict import ParsedVerdict
+from hengwen.judges.rubric.judge import label_weights, verdict_weights
+from hengwen.judges.rubric.model_judge import ParsedVerdict
 
 GRADES = ["E", "D", "C", "B", "A"]
 

@@ -8,8 +8,8 @@ from math import log
 
 import pytest
 
-from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.pacing import Committer
+from hengwen.engine.metered_backend import Committer
+from hengwen.engine.recorder import MemoryLedger
 from hengwen.errors import BackendError, JudgeError, StoreError
 from hengwen.judges import RubricJudge
 from hengwen.prompts.render import neutralize
@@ -78,7 +78,7 @@ async def test_samples_are_requested_concurrently(small, fake):
 
 
 async def test_more_samples_reuse_the_earlier_calls(small, fake):
-    from hengwen.engine.limits.limiter import Limiter
+    from hengwen.engine.limits import Limiter
     from hengwen.engine.metered_backend import CallContext, LedgerBackend
 
     ledger = MemoryLedger()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rows import each_row
 
 from hengwen.errors import JudgeError
-from hengwen.judges.rubric.verdict import ParsedVerdict, parse_verdict, verdict_schema
+from hengwen.judges.rubric.model_judge import ParsedVerdict, parse_verdict, verdict_schema
 from hengwen.prompts import load_rubric
 
 RUBRIC = load_rubric("lyric_craft")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hengwen.judges.rules.input import RuleInput
+from hengwen.judges.rules.rule import RuleInput
 from hengwen.records import Response, Sample
 
 

@@ -14,9 +14,8 @@ from rows import each_row
 from hengwen.errors import BackendError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
 from hengwen.judges.rules.capped_judge import CappedJudge, cap_on_scale
-from hengwen.judges.rules.copy_rules import NearDuplicate, TargetCopy
 from hengwen.judges.rules.rule import RuleSet
-from hengwen.judges.rules.text_rules import Broken, Number, PlainText
+from hengwen.judges.rules.text_rules import Broken, NearDuplicate, Number, PlainText, TargetCopy
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import prompt_hash
 from hengwen.protocols import EvaluationContext

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import each_row
 
-from hengwen.judges.rules.input import CopyMatch, find_copy
+from hengwen.judges.rules.rule import CopyMatch, find_copy
 
 
 @each_row(

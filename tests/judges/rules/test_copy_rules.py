@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hengwen.judges.rules.copy_rules import NearDuplicate, TargetCopy, TrainingLeak
 from hengwen.judges.rules.rule import RuleScorer, evidence_sentences
+from hengwen.judges.rules.text_rules import NearDuplicate, TargetCopy, TrainingLeak
 from hengwen.records import Failure
 
 A = "今天的月亮像一块刚出炉的烧饼，我想咬一口"

@@ -6,7 +6,7 @@ import pytest
 from rows import each_row
 
 from hengwen import registry
-from hengwen.judges.rules.input import exemptions
+from hengwen.judges.rules.rule import exemptions
 from hengwen.records import Sample
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import each_row
 
-from hengwen.judges.rules.input import ClauseInput, RuleInput
+from hengwen.judges.rules.rule import ClauseInput, RuleInput
 from hengwen.prompts.rubric import RubricRules
 from hengwen.records import Response, Sample
 
@@ -45,7 +45,7 @@ def test_only_clauses_count_numbers_of_the_question_and_read_the_key_answer(meta
 
 
 def test_a_part_is_computed_once(monkeypatch):
-    from hengwen.judges.rules import input as module
+    from hengwen.judges.rules import rule as module
 
     texts: list[str] = []
     monkeypatch.setattr(module, "find_breakage", texts.append)

@@ -13,7 +13,7 @@ from rows import each_row
 from hengwen import registry
 from hengwen.errors import ConfigError
 from hengwen.judges import RulesJudge
-from hengwen.judges.rules.judge_clauses import CAPS, CLAUSES_BY_NAME
+from hengwen.judges.rules.judge import CAPS, CLAUSES_BY_NAME
 from hengwen.prompts import load_rubric
 from hengwen.protocols import EvaluationContext, Judge
 from hengwen.records import Failure, Response, Sample, Score

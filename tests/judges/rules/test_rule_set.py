@@ -9,9 +9,8 @@ from rows import each_row
 
 from hengwen import registry
 from hengwen.errors import ConfigError
-from hengwen.judges.rules.copy_rules import NearDuplicate, TargetCopy, TrainingLeak
 from hengwen.judges.rules.rule import RuleScorer, RuleSet, evaluate_unless_exempt, evidence_sentences
-from hengwen.judges.rules.text_rules import Broken, Number, PlainText
+from hengwen.judges.rules.text_rules import Broken, NearDuplicate, Number, PlainText, TargetCopy, TrainingLeak
 from hengwen.objective.duplicates.similarity import similarity
 from hengwen.protocols import EvaluationContext
 from hengwen.records import Response, Sample, Score

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from rows import each_row
 
-from hengwen.judges.rules.copy_rules import TargetCopy
-from hengwen.judges.rules.text_rules import Broken, Number, PlainText
+from hengwen.judges.rules.text_rules import Broken, Number, PlainText, TargetCopy
 
 A = "今天的月亮像一块刚出炉的烧饼，我想咬一口"
 VARIED = "".join(chr(0x4E00 + i) for i in range(150))

@@ -14,7 +14,7 @@ from rows import each_row
 
 from hengwen.errors import BackendError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
-from hengwen.judges.rubric.verdict import parse_verdict
+from hengwen.judges.rubric.model_judge import parse_verdict
 from hengwen.judges.trust.canaries import (
     OUTCOMES,
     Canary,

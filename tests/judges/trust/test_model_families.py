@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import each_row
 
-from hengwen.judges.trust.model_families import FAMILIES, families_of, same_family
+from hengwen.judges.trust.biases import FAMILIES, families_of, same_family
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 

@@ -11,8 +11,8 @@ from score_rows import row_of, score_of
 
 from hengwen import Row, Run, Score, Store, drift_report
 from hengwen.monitoring.drift.answers import baseline_members
-from hengwen.monitoring.drift.assemble import judge_repeats
 from hengwen.monitoring.drift.differences import prompt_differences, rank_changes
+from hengwen.monitoring.drift.drift_report import judge_repeats
 from hengwen.monitoring.drift.series import TestedSeries
 
 Make = Callable[..., TestedSeries]

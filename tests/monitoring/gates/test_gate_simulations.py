@@ -9,8 +9,7 @@ from scipy.special import stdtrit
 from scipy.stats import binom
 
 from hengwen.monitoring.gates.thresholds import decide
-from hengwen.stats.difference_interval import difference_interval
-from hengwen.stats.mean_interval import mean_interval
+from hengwen.stats.mean_interval import difference_interval, mean_interval
 from hengwen.stats.paired import sign_flip_test
 from hengwen.stats.power import alpha_at_look
 

@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from hengwen.monitoring.judge_drift.consistency import judge_consistency
 from hengwen.monitoring.judge_drift.effects import (
     AnchorChanges,
+    RejudgedAnswer,
     adjusted_effect,
     anchor_effect,
+    judge_consistency,
+    length_adjustment,
     paired_effect,
 )
-from hengwen.monitoring.judge_drift.length import RejudgedAnswer, length_adjustment
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
 
 Levels = NDArray[np.int64]

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hengwen.monitoring.judge_drift.consistency import judge_consistency
+from hengwen.monitoring.judge_drift.effects import judge_consistency
 
 RNG = np.random.default_rng(0)
 PASSES = RNG.integers(0, 5, (3, 24)) / 4

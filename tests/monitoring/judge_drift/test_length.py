@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hengwen.monitoring.judge_drift.length import LengthAdjustment, RejudgedAnswer, length_adjustment
+from hengwen.monitoring.judge_drift.effects import LengthAdjustment, RejudgedAnswer, length_adjustment
 
 RNG = np.random.default_rng(1)
 LENGTHS = RNG.integers(50, 400, (2, 12, 2))

@@ -20,7 +20,7 @@ EACH_CASE = pytest.mark.parametrize(("case", "right"), CASES.values(), ids=CASES
 def few_sign_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw 399 sign patterns instead of 9,999, so that a simulation takes seconds."""
     monkeypatch.setattr("hengwen.stats.paired.RESAMPLES", 399)
-    monkeypatch.setattr("hengwen.monitoring.judge_drift.consistency.DRAWS", 399)
+    monkeypatch.setattr("hengwen.monitoring.judge_drift.effects.DRAWS", 399)
 
 
 @EACH_CASE

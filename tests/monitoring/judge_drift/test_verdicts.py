@@ -10,10 +10,10 @@ import pytest
 from rows import each_row
 from scipy import stats
 
-from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
 from hengwen.monitoring.judge_drift.effects import (
     AnchorChanges,
     Effect,
+    JudgeConsistency,
     adjusted_effect,
     anchor_effect,
     paired_effect,

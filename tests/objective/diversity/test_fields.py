@@ -10,7 +10,7 @@ from rows import each_row
 
 from hengwen import registry
 from hengwen.objective import bleu, compression_ratio, distinct_n, ngram_entropy, repetition_rate, self_bleu
-from hengwen.objective.diversity.self_bleu import _closest_other
+from hengwen.objective.diversity.scorers import _closest_other
 from hengwen.records import Response, Sample, Scale
 
 SHARE, LOW_SHARE = Scale(low=0, high=1), Scale(low=0, high=1, higher_is_better=False)

@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each_row
 
-from hengwen.objective.diversity.group_interval import interval_details, ngram_details
+from hengwen.objective.diversity.compare_sets import interval_details, ngram_details
 from hengwen.objective.diversity.metrics import distinct_n, ngram_entropy
-from hengwen.objective.diversity.scorers import Compression, DistinctN, NgramEntropy
-from hengwen.objective.diversity.self_bleu import SelfBleu
-from hengwen.objective.duplicates.scorers import NearDuplicates
+from hengwen.objective.diversity.scorers import Compression, DistinctN, NgramEntropy, SelfBleu
+from hengwen.objective.duplicates.training_set import NearDuplicates
 from hengwen.records import Response, Sample
 
 WORDS = ["风", "吹", "过", "山", "岗", "月", "照", "江", "水", "流", "花", "开", "落", "雨", "停"]
@@ -79,7 +78,7 @@ def test_only_a_whole_checkpoint_of_six_prompts_has_an_interval(kind) -> None:
 
 
 def test_too_many_answers_have_no_interval(monkeypatch) -> None:
-    from hengwen.objective.diversity import group_interval
+    from hengwen.objective.diversity import compare_sets as group_interval
 
     monkeypatch.setattr(group_interval, "MAX_RESCORED", 10)
     monkeypatch.setattr(group_interval, "MAX_ANSWERS", 10)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hengwen.objective import compression_ratio, distinct_n, ngram_entropy
-from hengwen.objective.diversity import packed_ngrams
+from hengwen.objective.diversity import metrics as packed_ngrams
 from hengwen.objective.diversity.metrics import count_ngrams
 from hengwen.objective.diversity.scorers import NgramEntropy
 from hengwen.objective.text import mixed_tokens

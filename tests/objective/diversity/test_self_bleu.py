@@ -11,8 +11,8 @@ from rows import each_row
 from sacrebleu.metrics import BLEU
 
 from hengwen.objective import self_bleu
-from hengwen.objective.diversity import packed_ngrams
-from hengwen.objective.diversity.self_bleu import SelfBleu, _closest_other, _matches
+from hengwen.objective.diversity import metrics as packed_ngrams
+from hengwen.objective.diversity.scorers import SelfBleu, _closest_other, _matches
 from hengwen.records import Response, Sample
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hengwen import registry
-from hengwen.objective.duplicates.scorers import NearDuplicates
+from hengwen.objective.duplicates.training_set import NearDuplicates
 from hengwen.records import Response, Sample
 
 TURNS = ["晚上好呀，今天的月亮很圆呢", "我想吃鱼", "沐雪最喜欢和大家一起聊天啦，每天都很开心"]

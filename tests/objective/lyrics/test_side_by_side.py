@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hengwen.objective import score_lyric
-from hengwen.objective.lyrics.side_by_side import SectionPair, side_by_side
+from hengwen.objective.lyrics.scorer import SectionPair, side_by_side
 
 TEMPLATE = "(verse)\ncccR\nccR\ncc\n(chorus)\ncccc"
 

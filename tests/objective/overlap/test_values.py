@@ -9,10 +9,10 @@ import pytest
 from rows import each_row
 
 from hengwen.objective import rouge
-from hengwen.objective.overlap import corpus
+from hengwen.objective.overlap import scorers as corpus
 from hengwen.objective.overlap.bleu import all_ngrams, bleu_counts, closest_length
-from hengwen.objective.overlap.corpus import corpus_interval
 from hengwen.objective.overlap.rouge import lcs_indices
+from hengwen.objective.overlap.scorers import corpus_interval
 from hengwen.objective.text import choose_bleu_tokenizer, fold_width
 
 NUMBERS = [17 * number % 31 for number in range(40)]

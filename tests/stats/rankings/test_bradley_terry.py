@@ -7,8 +7,7 @@ import pytest
 from rows import each_row
 from scipy.optimize import minimize
 
-from hengwen.stats.rankings.codes import compared_groups, win_groups
-from hengwen.stats.rankings.pair_models import Pairs, fit_bradley_terry
+from hengwen.stats.rankings.pair_models import Pairs, compared_groups, fit_bradley_terry, win_groups
 
 ITEMS = 12
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hengwen.stats.rankings.consistency import (
+from hengwen.stats.rankings.pair_models import (
     DECAY_EVERY,
     EPOCHS,
     LEARNING_RATE,

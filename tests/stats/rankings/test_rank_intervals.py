@@ -5,7 +5,7 @@ import pytest
 from rows import each_row
 from scipy.stats import kendalltau
 
-from hengwen.stats.rankings.rank_intervals import rank_correlation, rank_intervals, ranks_of
+from hengwen.stats.rankings.pair_models import rank_correlation, rank_intervals, ranks_of
 
 
 def test_equal_scores_share_the_better_rank() -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from hengwen.documents.blocks import Document
 from hengwen.documents.dry_run import dry_run_document
-from hengwen.engine.budget import Price
+from hengwen.engine.metered_backend import Price
 from hengwen.records import Usage
-from hengwen.runs.estimate_plan import CostEstimate
+from hengwen.runs.run_plan import CostEstimate
 
 LISTED = Price(input=3, output=23.6, currency="USD", source="2026-11-23")
 

@@ -6,7 +6,7 @@ from judge_drifts import CROSSED, effect, report, score
 
 from hengwen.documents.blocks import Document
 from hengwen.documents.judge_drift import judge_drift_document
-from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
+from hengwen.monitoring.judge_drift.effects import JudgeConsistency
 from hengwen.monitoring.judge_drift.verdicts import AnchorAgreement
 from hengwen.results.comparability import Difference
 

@@ -10,8 +10,7 @@ import typer
 
 from hengwen.cli.commands.run import PlanPath
 from hengwen.cli.ui import options
-from hengwen.cli.ui.inputs import open_or_create_store
-from hengwen.cli.ui.messages import print_info, print_warning
+from hengwen.cli.ui.inputs import open_or_create_store, print_info, print_warning
 from hengwen.cli.ui.options import Calls
 from hengwen.cli.ui.usage import Commands, Without
 from hengwen.errors import ConfigError, DataError

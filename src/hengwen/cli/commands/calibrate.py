@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,14 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.inputs import load_trusted, open_existing_store
-from hengwen.cli.ui.messages import print_error, print_info, print_warning
+from hengwen.cli.ui.inputs import load_trusted, open_existing_store, print_error, print_info, print_warning
 from hengwen.cli.ui.output import Face
 from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from hengwen.judges.calibration import Calibration
     from hengwen.labels.calibration_data import CalibrationRequest, JudgedScore, StoredJudgments
     from hengwen.monitoring.judge_trust import JudgeTrust
@@ -108,7 +106,7 @@ def calibrate(
 
 def _inputs(sources: Sequence[str], labels: Path | None, store: str) -> list[Path]:
     """Return the files that are read, which no output may replace."""
-    from hengwen.plans.input_files import input_files
+    from hengwen.plans.overrides import input_files
     from hengwen.plans.plan import load_plan
     from hengwen.store import store_files
 

@@ -24,7 +24,7 @@ def demo(
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from hengwen.cli.ui.progress import progress_bar
+    from hengwen.cli.ui.output import progress_bar
     from hengwen.documents.run.document import demo_document
     from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import run_plan

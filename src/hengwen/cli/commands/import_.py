@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.messages import print_info, print_line, print_warning
+from hengwen.cli.ui.inputs import print_info, print_line, print_warning
 from hengwen.cli.ui.usage import Commands
 from hengwen.text.numbers import plural
 

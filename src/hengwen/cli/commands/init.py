@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hengwen.cli.ui.messages import print_line
+from hengwen.cli.ui.inputs import print_line
 
 
 def init(
@@ -62,8 +62,7 @@ def _split_paths(*paths: Path | None) -> tuple[Path, Path | None]:
 
 
 def _write_persona_suite(folder: Path, file: Path | None, *, force: bool) -> None:
-    from hengwen.personas.folder import name_after, write_folder
-    from hengwen.personas.persona import load_persona
+    from hengwen.personas.persona import load_persona, name_after, write_folder
     from hengwen.personas.suites import example_suite, starter_suite
 
     if file is None:
@@ -86,7 +85,7 @@ def _write_persona_suite(folder: Path, file: Path | None, *, force: bool) -> Non
 def _write_own(folder: Path, *, rubric: bool, scorer: bool, force: bool) -> None:
     from importlib.resources import files
 
-    from hengwen.personas.folder import write_folder
+    from hengwen.personas.persona import write_folder
 
     own = files("hengwen.demo") / "own"
     uses = {
@@ -103,7 +102,7 @@ def _write_own(folder: Path, *, rubric: bool, scorer: bool, force: bool) -> None
 def _write_starter(folder: Path, *, force: bool) -> None:
     from importlib.resources import files
 
-    from hengwen.personas.folder import name_after, write_folder
+    from hengwen.personas.persona import name_after, write_folder
 
     starter = files("hengwen.demo") / "starter"
     contents = {item.name: item.read_bytes() for item in starter.iterdir() if item.is_file()}

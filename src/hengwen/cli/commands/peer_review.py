@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.inputs import open_existing_store
-from hengwen.cli.ui.messages import print_info, print_warning
+from hengwen.cli.ui.inputs import open_existing_store, print_info, print_warning
 from hengwen.cli.ui.output import Face
 from hengwen.errors import DataError
 
@@ -149,7 +148,7 @@ def _review(
 def _check_method(method: str | None) -> None:
     from typing import get_args
 
-    from hengwen.peer_review.estimates.method import RankingMethod
+    from hengwen.peer_review.estimates.votes import RankingMethod
 
     if method is not None and method not in get_args(RankingMethod):
         raise typer.BadParameter(f"--method is one of {', '.join(get_args(RankingMethod))}, got {method!r}")

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.inputs import name_plan, open_existing_store
-from hengwen.cli.ui.messages import print_warning
+from hengwen.cli.ui.inputs import name_plan, open_existing_store, print_warning
 from hengwen.cli.ui.output import Face
 from hengwen.errors import ConfigError
+from hengwen.records import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.records import Run
     from hengwen.store import Store
 
 MAX_NAMES = 4
@@ -53,7 +51,7 @@ def report(
     face: Face,
 ) -> None:
     """Show stored runs, or write reports of them."""
-    from hengwen.documents.answers.blocks import check_size
+    from hengwen.documents.blocks import check_size
     from hengwen.documents.run.document import report_document
     from hengwen.judges.calibration import read_calibrations
     from hengwen.store import store_files

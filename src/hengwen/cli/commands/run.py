@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.inputs import open_or_create_store
-from hengwen.cli.ui.messages import print_warning
+from hengwen.cli.ui.inputs import open_or_create_store, print_warning
 from hengwen.cli.ui.options import Calls
 from hengwen.cli.ui.output import Face, exit_code
 from hengwen.errors import ConfigError
@@ -45,11 +44,10 @@ def evaluate_plan(
     **others: Any,
 ) -> None:
     """Evaluate a plan, or estimate the cost; show the result, and exit. ``others`` are options of the run."""
-    from hengwen.cli.ui.progress import resumable_progress
+    from hengwen.cli.ui.output import resumable_progress
     from hengwen.documents.dry_run import dry_run_document
-    from hengwen.plans.input_files import input_files
-    from hengwen.runs.estimate_plan import estimate_plan
-    from hengwen.runs.run_plan import run_plan
+    from hengwen.plans.overrides import input_files
+    from hengwen.runs.run_plan import estimate_plan, run_plan
     from hengwen.store import store_files
 
     run_options = calls.run_options(**others)

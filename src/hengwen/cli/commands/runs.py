@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.inputs import open_existing_store
-from hengwen.cli.ui.messages import print_line
+from hengwen.cli.ui.inputs import open_existing_store, print_line
 from hengwen.cli.ui.usage import Commands
 
 app = Commands(help="List, show, pin and remove the runs of a store.")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.inputs import load_trusted, open_or_create_store
-from hengwen.cli.ui.messages import print_error, print_info, print_warning
+from hengwen.cli.ui.inputs import load_trusted, open_or_create_store, print_error, print_info, print_warning
 from hengwen.cli.ui.options import Calls
 from hengwen.cli.ui.output import Face, exit_code
 from hengwen.cli.ui.usage import Without
@@ -60,7 +59,7 @@ def score(
     face: Annotated[Face, Without("output", "lang", "verbose")],
 ) -> None:
     """Score the answers in a file, or judge them by a rubric; a row without a score says why."""
-    from hengwen.cli.ui.progress import count_bar, progress_bar
+    from hengwen.cli.ui.output import count_bar, progress_bar
     from hengwen.runs.score_file import judge_file, score_file
 
     columns = dict(options.parse_pairs("--column", column))

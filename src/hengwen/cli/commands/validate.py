@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.inputs import load_trusted
-from hengwen.cli.ui.messages import print_line, print_warning
+from hengwen.cli.ui.inputs import load_trusted, print_line, print_warning
 from hengwen.errors import ConfigError
 
 

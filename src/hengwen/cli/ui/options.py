@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hengwen.cli.ui.inputs import load_trusted
-from hengwen.cli.ui.messages import print_waiting
+from hengwen.cli.ui.inputs import load_trusted, print_waiting
 from hengwen.errors import ConfigError
 from hengwen.text.language import Language, check_language, locale_language
 

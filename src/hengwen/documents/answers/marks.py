@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from hengwen.documents.answers.blocks import Marked
-from hengwen.objective.matching import matching_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hengwen.objective.matching import Block
+from hengwen.documents.blocks import Marked
+from hengwen.objective.matching import Block, matching_blocks
 
 MAX_TOKENS = 3000
 """Maximum number of words or Chinese characters of a text in which differences are searched."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isclose
-from typing import TYPE_CHECKING
 
-from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerSide
-from hengwen.documents.answers.marks import mark_pair
-from hengwen.documents.answers.outcomes import (
+from hengwen.documents.answers.all_answers import (
     INPUT_LIMIT,
     answer_key,
     lyric_faults,
@@ -19,30 +17,29 @@ from hengwen.documents.answers.outcomes import (
     shown_text,
     summary_text,
 )
-from hengwen.documents.answers.sources import SourceKey
-from hengwen.documents.blocks import Details, Sentence
-from hengwen.documents.score_names import score_names
-from hengwen.objective.lyrics.score_lyric import score_with_options
-from hengwen.objective.lyrics.side_by_side import side_by_side
+from hengwen.documents.answers.marks import mark_pair
+from hengwen.documents.answers.sources import AnswerRecord, AnswerSource, SourceKey
+from hengwen.documents.blocks import (
+    AnswerOutcome,
+    AnswerPair,
+    AnswerPairs,
+    AnswerSide,
+    Block,
+    Details,
+    Sentence,
+    Size,
+    Text,
+)
+from hengwen.documents.cells import score_names
+from hengwen.objective.lyrics.score_lyric import LyricScore, score_with_options
+from hengwen.objective.lyrics.scorer import SectionPair, side_by_side
 from hengwen.records import Score
-from hengwen.results.answers_to_read import part_changes, prompt_changes
-from hengwen.score_id import LEVEL
+from hengwen.results.answers_to_read import PromptChange, PromptValue, part_changes, prompt_changes
+from hengwen.results.score_summaries import ScoreSummaries
+from hengwen.results.score_table import ScoreTable
+from hengwen.score_id import LEVEL, ScoreId
 from hengwen.text.language import COLON, MIDDLE_DOT, SPACE, Bilingual, say
-from hengwen.text.numbers import count, minus, number, plural, signed
-from hengwen.text.safety import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from hengwen.documents.answers.blocks import AnswerOutcome, Size
-    from hengwen.documents.answers.sources import AnswerRecord, AnswerSource
-    from hengwen.documents.blocks import Block, Text
-    from hengwen.objective.lyrics.score_lyric import LyricScore
-    from hengwen.objective.lyrics.side_by_side import SectionPair
-    from hengwen.results.answers_to_read import PromptChange, PromptValue
-    from hengwen.results.score_summaries import ScoreSummaries
-    from hengwen.results.score_table import ScoreTable
-    from hengwen.score_id import ScoreId
+from hengwen.text.numbers import count, minus, number, one_line, plural, signed
 
 KEY_END = "/changes"
 """End of the key of the part on one score; before it stands the address of the score."""

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isclose
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from hengwen import registry
 from hengwen.errors import ConfigError, PluginError
+from hengwen.objective.lyrics.rules import LyricOptions
 from hengwen.objective.lyrics.scorer import Lyric
 from hengwen.protocols import parts_read
-from hengwen.records import Response, Score
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from hengwen.objective.lyrics.rules import LyricOptions
-    from hengwen.records import Kind, Outcome, Run
-    from hengwen.results.score_table import ScoreTable
-    from hengwen.score_id import ScoreId
-    from hengwen.store.queries import Answer
-    from hengwen.store.store import Store
+from hengwen.records import Kind, Outcome, Response, Run, Score
+from hengwen.results.score_table import ScoreTable
+from hengwen.score_id import ScoreId
+from hengwen.store.queries import Answer
+from hengwen.store.store import Store
 
 
 class SourceKey(NamedTuple):

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import ScoreLine
+from hengwen.documents.blocks import ScoreLine, Text, Tone
+from hengwen.documents.cells import ScoreName, difference_text, mean_text
 from hengwen.documents.groups import at_equal_length, group_verdicts
 from hengwen.documents.missing import least_text, missing_text
-from hengwen.documents.score_names import difference_text, mean_text
+from hengwen.monitoring.run_comparison import RunComparison, ScoreComparison
+from hengwen.results.comparability import run_labels
 from hengwen.results.coverage import MIN_COVERAGE
-from hengwen.results.run_order import run_labels
+from hengwen.results.group_comparison import GroupComparison
 from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import COMMA, NOTED, SEMICOLON, Bilingual, both
 from hengwen.text.numbers import decimals_for, p_text, plural, scale_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hengwen.documents.blocks import Text, Tone
-    from hengwen.documents.score_names import ScoreName
-    from hengwen.monitoring.run_comparison import RunComparison, ScoreComparison
-    from hengwen.results.group_comparison import GroupComparison
 
 _OUTCOMES: Mapping[str, tuple[Tone, Bilingual]] = {
     "better": ("better", Bilingual("更好", "better")),

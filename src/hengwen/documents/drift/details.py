@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import Cell, Column, Details, Sentence, Table
+from hengwen.documents.blocks import Block, Cell, Column, Details, Sentence, Table, Text
 from hengwen.documents.drift import words
-from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL
-from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
-from hengwen.relevance_metrics.trajectory import MIN_WINDOWS
+from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL, HumanAgreement, ScoreDrift
+from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS, SequenceMetric
+from hengwen.relevance_metrics.trajectory import MIN_WINDOWS, Trajectory
 from hengwen.stats.checkpoints import MIN_PETTITT
 from hengwen.text.language import COLON, COMMA, NOTED, Bilingual
 from hengwen.text.numbers import NOTHING, number, p_text, percent, plural, signed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.documents.blocks import Block, Text
-    from hengwen.monitoring.drift.score_drift import HumanAgreement, ScoreDrift
-    from hengwen.relevance_metrics.sequence_metrics import SequenceMetric
-    from hengwen.relevance_metrics.trajectory import Trajectory
-
 
 _NEEDS = Bilingual("需要 {} 个检查点", "needs {} checkpoints")
 _NOT_APART = Bilingual(

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hengwen.documents.blocks import Chart, Decision, Details, Document, Scores, Sentence, Verdict
-from hengwen.documents.cells import fields
+from hengwen.documents.blocks import (
+    Block,
+    Chart,
+    Decision,
+    Details,
+    Document,
+    Scores,
+    Sentence,
+    Text,
+    Verdict,
+)
+from hengwen.documents.cells import fields, mean_text, reward_verdicts, score_names
 from hengwen.documents.decision import DecisionWords, decision_record
 from hengwen.documents.drift import words
 from hengwen.documents.drift.details import drift_details
@@ -15,17 +26,11 @@ from hengwen.documents.groups import group_records, group_verdicts
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.missing import empty_verdicts
-from hengwen.documents.score_names import mean_text, reward_verdicts, score_names
+from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
+from hengwen.monitoring.judge_drift.report import JudgeDriftReport
+from hengwen.stats.checkpoints import SlopeTest
 from hengwen.text.language import COLON, SEMICOLON, Bilingual
 from hengwen.text.numbers import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hengwen.documents.blocks import Block, Text
-    from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
-    from hengwen.monitoring.judge_drift.report import JudgeDriftReport
-    from hengwen.stats.checkpoints import SlopeTest
 
 RECORDED = ("better", "worse", "mean undecided")
 """Verdicts of the pairs of checkpoints in the record; of many checkpoints, most pairs do not differ."""

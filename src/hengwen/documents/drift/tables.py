@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import Cell, Point, ScoreLine, Series, Table
-from hengwen.documents.cells import family_text
+from hengwen.documents.blocks import Block, Cell, Point, ScoreLine, Series, Table, Text, Value
+from hengwen.documents.cells import ScoreName, difference_text, family_text, mean_text
 from hengwen.documents.drift import words
-from hengwen.documents.score_names import difference_text, mean_text
+from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
 from hengwen.results.comparisons import CHANGES, family_size
 from hengwen.text.language import COMMA, Bilingual
 from hengwen.text.numbers import (
@@ -23,14 +23,6 @@ from hengwen.text.numbers import (
     plural,
     scale_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.documents.blocks import Block, Text, Value
-    from hengwen.documents.score_names import ScoreName
-    from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
-
 
 BEFORE_NEWEST = Bilingual("此前均值 → 最新", "mean before → newest")
 TITLE = Bilingual(

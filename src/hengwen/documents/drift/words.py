@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import Verdict
+from hengwen.documents.blocks import Text, Tone, Verdict
+from hengwen.documents.cells import ScoreName
 from hengwen.documents.missing import least_text, missing_text
 from hengwen.monitoring.drift.answers import is_constant
+from hengwen.monitoring.drift.score_drift import (
+    BaselineDifference,
+    DriftAnswer,
+    DriftReport,
+    LeftOut,
+    ScoreDrift,
+    StepTests,
+)
 from hengwen.results.comparisons import ALPHA, CHANGES
-from hengwen.stats.checkpoints import MIN_CORRELATED
+from hengwen.stats.checkpoints import MIN_CORRELATED, SlopeTest
 from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import COLON, COMMA, NO_TEXT, SEMICOLON, SENTENCE, SPACE, Bilingual, both
 from hengwen.text.numbers import decimals_for, interval, number, p_text, signed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.documents.blocks import Text, Tone
-    from hengwen.documents.score_names import ScoreName
-    from hengwen.monitoring.drift.score_drift import (
-        BaselineDifference,
-        DriftAnswer,
-        DriftReport,
-        LeftOut,
-        ScoreDrift,
-        StepTests,
-    )
-    from hengwen.stats.checkpoints import SlopeTest
 
 MAX_NAMES = 8
 """Maximum number of scores or checkpoints that a list names."""

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.cells import fields, left, run_record
+from hengwen.documents.blocks import (
+    Bar,
+    Bounds,
+    Cell,
+    Column,
+    Decision,
+    Details,
+    Document,
+    Sentence,
+    Table,
+    Tone,
+    Value,
+    Verdict,
+)
+from hengwen.documents.cells import fields, left, run_record, verdicts_on_rewards
 from hengwen.documents.gates.gate_text import (
     baseline_name,
     gate_details,
@@ -16,16 +29,10 @@ from hengwen.documents.gates.gate_text import (
 )
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.missing import empty_verdicts
-from hengwen.documents.score_names import verdicts_on_rewards
+from hengwen.monitoring.gates.results import GateOutcome, GateReport, GateResult, TermResult
+from hengwen.monitoring.run_comparison import ScoreComparison
 from hengwen.text.language import COLON, COMMA, NO_TEXT, SEMICOLON, Bilingual, both
 from hengwen.text.numbers import count, decimals_for, interval, minus, number, p_text, percent, plural, signed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hengwen.documents.blocks import Bounds, Tone, Value
-    from hengwen.monitoring.gates.results import GateOutcome, GateReport, GateResult, TermResult
-    from hengwen.monitoring.run_comparison import ScoreComparison
 
 MARGIN = 0.08
 """Share of the axis of a condition that is free beside its outermost value."""

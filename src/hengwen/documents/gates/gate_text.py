@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from hengwen.documents.missing import least_text, mend_text, missing_text
@@ -22,8 +23,6 @@ from hengwen.text.numbers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
     from hengwen.monitoring.run_comparison import ScoreComparison
 

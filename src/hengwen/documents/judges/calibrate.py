@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Sentence, Table, Verdict
+from hengwen.documents.blocks import (
+    Bar,
+    Block,
+    Cell,
+    Column,
+    Decision,
+    Details,
+    Document,
+    Sentence,
+    Table,
+    Text,
+    Tone,
+    Verdict,
+)
 from hengwen.documents.judges.calibration_words import (
     DECISIONS,
     WITHIN,
@@ -15,22 +28,15 @@ from hengwen.documents.judges.calibration_words import (
     remark_text,
 )
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
-from hengwen.judges.calibration.agreement import OF_LEVELS
-from hengwen.judges.calibration.artifact import calibrations_json
+from hengwen.judges.calibration import Agreement, Calibration, Estimate
+from hengwen.judges.calibration.agreement import OF_LEVELS, WithinAgreement
+from hengwen.judges.calibration.certify import Decision as Outcome
+from hengwen.judges.calibration.certify import calibrations_json
 from hengwen.judges.calibration.joining import UNKNOWN
+from hengwen.judges.calibration.means import MeanReport
+from hengwen.monitoring.judge_trust import JudgeTrust
 from hengwen.text.language import COLON, NOTED, SEMICOLON, SENTENCE, SPACE, Bilingual
-from hengwen.text.numbers import NOTHING, interval, plural
-from hengwen.text.safety import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hengwen.documents.blocks import Block, Text, Tone
-    from hengwen.judges.calibration import Agreement, Calibration, Estimate
-    from hengwen.judges.calibration.artifact import Decision as Outcome
-    from hengwen.judges.calibration.means import MeanReport
-    from hengwen.judges.calibration.within import WithinAgreement
-    from hengwen.monitoring.judge_trust import JudgeTrust
+from hengwen.text.numbers import NOTHING, interval, one_line, plural
 
 _TONES: dict[Outcome, Tone] = {"certified": "plain", "not certified": "worse", "insufficient": "open"}
 _ESTIMATES = {

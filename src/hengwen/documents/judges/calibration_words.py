@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
+from hengwen.judges.calibration.certify import Decision
+from hengwen.judges.calibration.statistics import Remark, RemarkCode
 from hengwen.text.language import SEMICOLON, Bilingual
-from hengwen.text.numbers import number, p_text, signed
-from hengwen.text.safety import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from hengwen.judges.calibration.artifact import Decision
-    from hengwen.judges.calibration.estimates import Remark, RemarkCode
+from hengwen.text.numbers import number, one_line, p_text, signed
 
 _NO_ESTIMATE = {
     "undefined": "无定义",

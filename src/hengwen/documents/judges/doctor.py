@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-from hengwen.documents.blocks import Bar, Cell, Decision, Details, Document, Table, Verdict
+from hengwen.documents.blocks import Bar, Cell, Decision, Details, Document, Table, Text, Tone, Verdict
 from hengwen.documents.cells import count_cell, left, right, verdict_cell
-from hengwen.judges.trust.admission_report import CRITERIA, MIN_BASES
+from hengwen.judges.trust.admission_report import (
+    CRITERIA,
+    MIN_BASES,
+    AdmissionDecision,
+    AdmissionReport,
+    Check,
+    CheckStatus,
+)
+from hengwen.judges.trust.canaries import CanaryOutcome, CanaryReport
 from hengwen.text.language import COLON, COMMA, SEMICOLON, SENTENCE, Bilingual
 from hengwen.text.numbers import NOTHING, p_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hengwen.documents.blocks import Text, Tone
-    from hengwen.judges.trust.admission_report import (
-        AdmissionDecision,
-        AdmissionReport,
-        Check,
-        CheckStatus,
-    )
-    from hengwen.judges.trust.canaries import CanaryOutcome, CanaryReport
 
 DECISIONS: dict[AdmissionDecision, tuple[Bilingual, Tone]] = {
     "admitted": (Bilingual("准入", "admitted"), "plain"),

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from hengwen.documents.missing import least_text
-from hengwen.monitoring.judge_drift.verdicts import ANCHORS_FOR_VERDICT, MIN_ANCHORS, SECOND_ALPHA
+from hengwen.monitoring.judge_drift.effects import JudgeConsistency, LengthAdjustment
+from hengwen.monitoring.judge_drift.verdicts import (
+    ANCHORS_FOR_VERDICT,
+    MIN_ANCHORS,
+    SECOND_ALPHA,
+    AnchorAgreement,
+    JudgedScoreDrift,
+    Reason,
+)
 from hengwen.results.comparisons import ALPHA
 from hengwen.text.language import SPACE, Bilingual
-from hengwen.text.numbers import decimals_for, interval, number, p_text, percent, plural, signed
-from hengwen.text.safety import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
-    from hengwen.monitoring.judge_drift.length import LengthAdjustment
-    from hengwen.monitoring.judge_drift.verdicts import AnchorAgreement, JudgedScoreDrift, Reason
+from hengwen.text.numbers import decimals_for, interval, number, one_line, p_text, percent, plural, signed
 
 MAX_SETTING = 300
 """Maximum number of characters of a changed setting that a verdict names."""

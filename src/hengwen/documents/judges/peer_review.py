@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Bar, Cell, Decision, Details, Document, Table, Verdict
+from hengwen.documents.blocks import Bar, Cell, Decision, Details, Document, Table, Tone, Verdict
 from hengwen.documents.cells import (
     count_cell,
     interval_cell,
@@ -15,21 +15,16 @@ from hengwen.documents.cells import (
     signed_cell,
     table_of,
     thousands_cell,
+    verdicts_on_rewards,
 )
 from hengwen.documents.judges.trust import trust_record, trust_summary, trust_verdicts
-from hengwen.documents.score_names import verdicts_on_rewards
+from hengwen.monitoring.judge_trust import JudgeTrust
+from hengwen.peer_review.estimates.votes import RankingMethod
+from hengwen.peer_review.human import HumanComparison
 from hengwen.peer_review.notes import names
+from hengwen.peer_review.result import PeerReview, RankingWithout, ReviewedJudge, ReviewedModel
 from hengwen.text.language import COLON, LIST_COMMA, NO_TEXT, SEMICOLON, Bilingual
 from hengwen.text.numbers import NOTHING, count, counted, number, percent, plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hengwen.documents.blocks import Tone
-    from hengwen.monitoring.judge_trust import JudgeTrust
-    from hengwen.peer_review.estimates.method import RankingMethod
-    from hengwen.peer_review.human import HumanComparison
-    from hengwen.peer_review.result import PeerReview, RankingWithout, ReviewedJudge, ReviewedModel
 
 _METHODS: dict[RankingMethod, Bilingual] = {
     "judge-bt": Bilingual(

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hengwen.documents.blocks import Verdict
+from hengwen.documents.blocks import Tone, Verdict
 from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN
 from hengwen.documents.judges.doctor import DECISIONS as ADMISSIONS
 from hengwen.documents.judges.doctor import OF_CHECKS, attack_words, check_words
+from hengwen.judges.calibration.statistics import Estimate
+from hengwen.judges.trust.admission_report import AdmissionRecord
+from hengwen.monitoring.judge_trust import JudgeTrust, KnownAgreement, PanelMember
 from hengwen.text.language import COLON, COMMA, LIST_COMMA, MIDDLE_DOT, NOTED, SEMICOLON, Bilingual
-from hengwen.text.numbers import count, counted, interval, minus, number
-from hengwen.text.safety import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hengwen.documents.blocks import Tone
-    from hengwen.judges.calibration.estimates import Estimate
-    from hengwen.judges.trust.admission_report import AdmissionRecord
-    from hengwen.monitoring.judge_trust import JudgeTrust, KnownAgreement, PanelMember
+from hengwen.text.numbers import count, counted, interval, minus, number, one_line
 
 _KINDS = {
     "rules": Bilingual("按规则评审，不是语言模型", "by rules, not by a language model"),

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
+from hengwen.documents.blocks import AnswerPair, AnswerPairs, AnswerRow, AnswerTable
 from hengwen.documents.render.words import EMPTY_ANSWER
-from hengwen.text.language import COLON, COMMA, SEMICOLON, Bilingual, in_language, say
-from hengwen.text.numbers import NOTHING, count, counted, number
-from hengwen.text.safety import one_line, strip_controls
+from hengwen.text.language import COLON, COMMA, SEMICOLON, Bilingual, Language, in_language, say
+from hengwen.text.numbers import NOTHING, count, counted, number, one_line, strip_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerRow, AnswerTable
-    from hengwen.objective.lyrics.side_by_side import SectionPair, SungLine
-    from hengwen.text.language import Language
+    from hengwen.objective.lyrics.scorer import SectionPair, SungLine
 
 WIDTH, HEIGHT, MARGIN = 220, 28, 40
 """Size of the chart of one prompt; the margin holds the values."""

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from hengwen.documents.answers.blocks import AnswerPairs, AnswerTable
-from hengwen.documents.blocks import Chart, Command, Decision, Details, Scores, Sentence, Table, Verdict
+from hengwen.documents import blocks
+from hengwen.documents.blocks import (
+    AnswerPairs,
+    AnswerTable,
+    Block,
+    Cell,
+    Chart,
+    Command,
+    Decision,
+    Details,
+    Document,
+    Scores,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
 from hengwen.documents.render import answers
-from hengwen.documents.render.score_table import plain_table
 from hengwen.documents.render.words import (
     ANSWER,
     EMPTY_ANSWER,
     SHAPES,
     STATISTICS,
+    plain_table,
     printed,
     same_kind,
     shape_of,
 )
-from hengwen.text.language import COLON, in_language
-from hengwen.text.numbers import number
-from hengwen.text.safety import strip_controls
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hengwen.documents import blocks
-    from hengwen.documents.blocks import Block, Cell, Document, Tone
-    from hengwen.text.language import Language
+from hengwen.text.language import COLON, Language, in_language
+from hengwen.text.numbers import number, strip_controls
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$#!])")
 _BLOCK_START = re.compile(r"^([-+=]|\d+[.)])(?=\s|$|[-=])")

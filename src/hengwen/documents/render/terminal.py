@@ -13,8 +13,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from hengwen.documents import blocks
-from hengwen.documents.answers.blocks import AnswerPairs, AnswerTable
 from hengwen.documents.blocks import (
+    AnswerPairs,
+    AnswerTable,
     Block,
     Cell,
     Chart,
@@ -29,11 +30,18 @@ from hengwen.documents.blocks import (
     Verdict,
 )
 from hengwen.documents.render import answers
-from hengwen.documents.render.score_table import plain_table, short_table
-from hengwen.documents.render.words import SHAPES, STATISTICS, cut_name, printed, same_kind, shape_of
+from hengwen.documents.render.words import (
+    SHAPES,
+    STATISTICS,
+    cut_name,
+    plain_table,
+    printed,
+    same_kind,
+    shape_of,
+    short_table,
+)
 from hengwen.text.language import COLON, Language, say
-from hengwen.text.numbers import NOTHING, count
-from hengwen.text.safety import one_line, strip_controls
+from hengwen.text.numbers import NOTHING, count, one_line, strip_controls
 
 MAX_LINES = 25
 """Lines of a document of which not all is asked for."""

@@ -3,21 +3,183 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from itertools import takewhile
-from typing import TYPE_CHECKING
+from itertools import chain, takewhile
 
-from hengwen.documents.blocks import Chart, Point, Series
-from hengwen.documents.run.words import counts_in_words
-from hengwen.documents.score_names import mean_text
-from hengwen.text.language import NO_TEXT, Bilingual, say
-from hengwen.text.numbers import interval, minus, scale_text
+from hengwen.documents.blocks import Chart, Mark, Point, Series, Tone
+from hengwen.documents.cells import mean_text
+from hengwen.documents.run.report import Report
+from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
+from hengwen.results.aggregate import Summary
+from hengwen.results.comparisons import family_size
+from hengwen.results.score_series import MAX_ALL_PAIRS
+from hengwen.results.score_summaries import ScoreSummaries
+from hengwen.text.language import LIST_COMMA, NO_TEXT, NOTED, Bilingual, both, say
+from hengwen.text.numbers import count, counted, interval, minus, percent, plural, scale_text
 
-if TYPE_CHECKING:
-    from hengwen.documents.blocks import Mark, Tone
-    from hengwen.documents.run.report import Report
-    from hengwen.results.aggregate import Summary
-    from hengwen.results.score_summaries import ScoreSummaries
+KIND_WORDS = {
+    "published": say("task score"),
+    "scorer": say("scorer"),
+    "judge": say("judge"),
+    "human": say("human"),
+}
+STATUS_WORDS = {
+    "finished": say("finished"),
+    "running": say("running"),
+    "interrupted": say("interrupted"),
+    "failed": say("failed"),
+}
+GUIDE = (
+    (
+        say("Means and intervals"),
+        say(
+            "Each prompt counts once: its value is the mean of its repeats. Brackets show the 95% "
+            "interval over prompts or clusters of related prompts: t with a jackknife, and a "
+            "pseudo-cluster of mean size at each end of where unseen ones may lie, so that equal values "
+            "are never certainty. Repeats do not add prompts."
+        ),
+    ),
+    (
+        say("Failures are not scores"),
+        say(
+            "Failed answers are counted, never treated as 0 and never included in a mean. “20/40 prompts "
+            "(50%) · 60 answers (75%)”: 20 of 40 prompts have a score, with 60 scored answers, 75% of "
+            "those to score; no percentage is shown where all have one. A prompt without an answer "
+            "misses all its repeats. Below 95% of the prompts or answers there is no verdict. “Not "
+            "applicable” is counted separately."
+        ),
+    ),
+    (
+        say("Level first, order second"),
+        say(
+            "{value} depend only on the order of the means; a uniform drop does not change them. Read "
+            "the level first. Below 30 windows (m=3, 32 checkpoints) PEN is mostly bias and is marked "
+            "“too short”.",
+            value=LIST_COMMA.join(NOTED.format(metric.symbol, metric.title) for metric in MAIN_METRICS),
+        ),
+    ),
+    (
+        say("A difference needs a test"),
+        say(
+            "“Better” and “worse” in the summary come from paired tests on common prompts (sign flips, "
+            "two-sided) of every pair of checkpoints. All pairs and scores are one family: the signs of "
+            "a prompt flip together, and p is corrected by the step-down maximum. p must be up to .05, "
+            "and the interval of the difference must exclude 0; with the first alone, the mean is "
+            "undecided. Overlap of intervals is no test. ▼ marks a checkpoint that is worse than one "
+            "before it."
+        ),
+    ),
+    (
+        say("Equal signatures only"),
+        say(
+            "A signature contains every setting that can change a score. Series with different "
+            "signatures are not compared."
+        ),
+    ),
+)
+"""How to read the document: headings and texts."""
+MIN_CHECKPOINTS = 4
+"""Minimum number of checkpoints at which the note recommends ``hengwen drift``."""
+_EVERY_PAIR = say("Every pair of checkpoints is compared")
+_SOME_PAIRS = say(
+    "With more than {max_all_pairs} checkpoints, each is compared with the best seen before it, "
+    "and the newest with all,",
+    max_all_pairs=MAX_ALL_PAIRS,
+)
+_COMPARED = say(
+    "{} in a paired test on the prompts for which both have a score ({}). Better or worse means: "
+    "p up to .05, and the 95% interval of the pair's difference excludes 0. Brackets are 95% "
+    "intervals; whether they overlap is no test. Smallest detectable difference: if the true "
+    "difference is this large, eight evaluations in ten show it; it grows with the number of "
+    "tests."
+)
+_CHOSEN_PAIR = say("A pair chosen before looking can be tested alone, with a smaller p: hengwen compare.")
+_USUAL_MOVEMENT = say(
+    "Whether a difference is more than checkpoints usually move is tested by: hengwen drift."
+)
+_NO_STEPS = say(
+    "The checkpoints have no step, so their order is that of the plan: check it, and if it is "
+    "wrong, give each a step."
+)
+
+
+def comparison_note(report: Report) -> Bilingual:
+    """Explain how the summary of a report with paired tests compares checkpoints."""
+    comparisons = [items for items in report.comparisons.values() if items]
+    total, runs = family_size(chain.from_iterable(comparisons)), report.data.runs
+    scores = plural(len(comparisons), "score")
+    tests = say(
+        "{tests} of {scores} with a value for each prompt; p corrected for all of them",
+        tests=plural(total, "test"),
+        scores=scores,
+        comparisons=len(comparisons),
+        total=total,
+    )
+    if total == 1:
+        tests = say("1 test")
+    pairs = _EVERY_PAIR if len(runs) <= MAX_ALL_PAIRS else _SOME_PAIRS
+    hints = (
+        (_CHOSEN_PAIR, len(runs) > 2),
+        (_USUAL_MOVEMENT, len(runs) >= MIN_CHECKPOINTS),
+        (_NO_STEPS, all(run.step is None for run in runs)),
+    )
+    return Bilingual("", " ").join(
+        [_COMPARED.format(pairs, tests), *(hint for hint, applies in hints if applies)]
+    )
+
+
+def score_counts(summary: Summary) -> Bilingual:
+    """Return the numbers of scored prompts and answers, with their shares if some have no score."""
+    if summary.has_no_prompts:
+        return both(f"n {count(summary.n)}")
+    is_partial = summary.prompt_coverage not in (None, 1.0)
+    total = f"/{count(summary.prompts_expected or 0)}" if is_partial else ""
+    prompt_share = f" ({percent(summary.prompt_coverage)})" if is_partial else ""
+    answer_share = "" if summary.coverage in (None, 1.0) else f" ({percent(summary.coverage)})"
+    prompts = f"{count(summary.prompts)}{total}"
+    noun = "prompt" if summary.prompts == 1 and not total else "prompts"
+    return say(
+        "{prompts} {noun}{prompt_share} · {answers}{answer_share}",
+        prompts=prompts,
+        noun=noun,
+        prompt_share=prompt_share,
+        answers=counted(summary.n, "answer"),
+        answer_share=answer_share,
+        n=count(summary.n),
+    )
+
+
+def counts_in_words(summary: Summary) -> Bilingual:
+    """Return the numbers of scored prompts and answers as a sentence."""
+    if summary.has_no_prompts:
+        return say("one value for a group of answers")
+    expected = summary.prompts if summary.prompts_expected is None else summary.prompts_expected
+    share = "" if summary.coverage in (None, 1.0) else percent(summary.coverage)
+    share_zh, share_en = (f"（占应得分的 {share}）", f" ({share} of those to score)") if share else ("", "")
+    prompts, all_prompts, answers = count(summary.prompts), count(expected), count(summary.n)
+    return Bilingual(
+        f"{all_prompts} 题中 {prompts} 题有得分，{answers} 个回答有得分{share_zh}",
+        f"{prompts} of {all_prompts} prompts, {answers} answers{share_en}",
+    )
+
+
+def sizes_in_words(summaries: Iterable[Summary | None]) -> Bilingual | None:
+    """Return of how many prompts, and of how many answers to them, scores have means."""
+    sizes = [(item.prompts, item.n) for item in summaries if item is not None and item.prompts]
+    if not sizes:
+        return None
+    prompts, answers = (_range(numbers) for numbers in zip(*sizes, strict=True))
+    noun = "prompt" if prompts == "1" else "prompts"
+    means = say("means of {prompts} {noun}", prompts=prompts, noun=noun)
+    if all(n == n_prompts for n_prompts, n in sizes):
+        return means
+    return NOTED.format(means, say("{answers} answers", answers=answers))
+
+
+def _range(numbers: Collection[int]) -> str:
+    low, high = count(min(numbers)), count(max(numbers))
+    return low if low == high else f"{low}–{high}"
 
 
 ANCHORS = say("the judge on its anchors")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import Any
 
 from hengwen.documents.answers.sources import StoredAnswers
-from hengwen.documents.blocks import Cell, Column, Command, Details, Document, Sentence, Table
-from hengwen.documents.cells import left, right, thousands_cell
+from hengwen.documents.blocks import Block, Cell, Column, Command, Details, Document, Sentence, Size, Table
+from hengwen.documents.cells import fields, left, right, thousands_cell
+from hengwen.documents.decision import decision_record
+from hengwen.documents.groups import group_records
+from hengwen.documents.judges.trust import trust_record
+from hengwen.documents.run.courses import GUIDE, STATUS_WORDS, sizes_in_words
 from hengwen.documents.run.first_screen import first_screen
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
-from hengwen.documents.run.record import run_record
-from hengwen.documents.run.report import ReportData, build_report, has_answers
+from hengwen.documents.run.report import Report, ReportData, build_report, has_answers
 from hengwen.documents.run.sections import (
     change_links,
     course_section,
@@ -22,22 +27,114 @@ from hengwen.documents.run.sections import (
     worse_details,
 )
 from hengwen.documents.run.tables import CHECKPOINT
-from hengwen.documents.run.words import GUIDE, STATUS_WORDS, sizes_in_words
+from hengwen.judges.calibration import Calibration
 from hengwen.objective.diversity.compare_sets import compare_sets
-from hengwen.results.run_order import training_order
+from hengwen.records import Run
+from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
+from hengwen.relevance_metrics.trajectory import Trajectory
+from hengwen.results.aggregate import Summary
+from hengwen.results.comparability import training_order
+from hengwen.results.comparisons import ALPHA, Comparison, family_size
+from hengwen.results.decide import rewards_of
+from hengwen.results.score_summaries import ScoreSummaries
+from hengwen.runs.run_plan import RunResult
+from hengwen.store import Store
 from hengwen.text.language import COLON, Bilingual, say
-from hengwen.text.numbers import NOTHING, format_timestamp, plural
+from hengwen.text.numbers import MAX_REASON, NOTHING, format_timestamp, one_line, plural
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
-    from hengwen.documents.answers.blocks import Size
-    from hengwen.documents.blocks import Block
-    from hengwen.documents.run.report import Report
-    from hengwen.judges.calibration import Calibration
-    from hengwen.records import Run
-    from hengwen.runs.run_plan import RunResult
-    from hengwen.store import Store
+def run_record(report: Report) -> dict[str, Any]:
+    """Return a report as plain values, with numbers at full precision."""
+    data, scores = report.data, report.scores
+    comparisons = [
+        _comparison(item, score, report)
+        for score in scores
+        for item in report.comparisons.get(score.address, ())
+    ]
+    return {
+        "schema": 1,
+        "plan": data.plan,
+        "runs": [
+            {
+                **fields(run, "id", "checkpoint", "step", "status"),
+                "scores": {
+                    score.address: _score(summary, score)
+                    for score in scores
+                    if (summary := score.summaries[index]) is not None
+                },
+            }
+            for index, run in enumerate(data.runs)
+        ],
+        "decision": decision_record(report.decision),
+        "summary": {
+            "tests": family_size(chain.from_iterable(report.comparisons.values())),
+            "alpha": ALPHA,
+            "correction": "step-down",
+            "baseline": data.baseline or None,
+            "comparisons": comparisons,
+            "findings": [
+                {
+                    "address": finding.address,
+                    "weight": "alarm" if finding.is_alarm else "note",
+                    "zh": finding.text.zh,
+                    "en": finding.text.en,
+                }
+                for finding in report.findings
+            ],
+        },
+        "sequences": {address: _trajectory(path) for address, path in report.trajectories.items()},
+        "usage": {role: asdict(usage) for role, usage in data.usage.items()},
+        "groups": group_records(data.groups, [run.id for run in data.runs]),
+        "judges": trust_record(report.judges),
+        "warnings": list(report.warnings),
+        **({"rewards": sorted(rewards)} if (rewards := rewards_of(data.runs)) else {}),
+    }
+
+
+def _comparison(item: Comparison, score: ScoreSummaries, report: Report) -> dict[str, Any]:
+    return {
+        "address": score.address,
+        "earlier": report.data.runs[item.earlier].id,
+        "later": report.data.runs[item.later].id,
+        "outcome": item.verdict,
+        "difference": item.test.difference,
+        "ci": item.interval,
+        "family_ci": item.family_interval,
+        "p": item.test.p,
+        "p_adjusted": item.p_adjusted,
+        "detectable": item.detectable,
+        "prompts": item.test.prompts,
+        "clusters": item.test.clusters,
+    }
+
+
+def _score(summary: Summary, score: ScoreSummaries) -> dict[str, Any]:
+    return {
+        **fields(summary, "n", "mean"),
+        "ci": summary.interval,
+        **fields(summary, "ends", "outside", "coverage", "bounds"),
+        "failures": dict(summary.failures),
+        "signature": " + ".join(summary.signatures),
+        "comparability": dict(summary.comparability.parts),
+        **fields(summary, "prompts", "prompts_expected", "prompt_coverage"),
+        "first_messages": {
+            status: one_line(message, MAX_REASON) for status, message in summary.first_messages.items()
+        },
+        **fields(summary, "not_applicable", "method"),
+        "kind": score.kind,
+        "scale": score.scale and fields(score.scale, "low", "high", "levels", "higher_is_better", "discrete"),
+    }
+
+
+def _trajectory(path: Trajectory) -> dict[str, Any]:
+    return {
+        **fields(path, "n", "first", "last"),
+        **{metric.name: path.value(metric) for metric in MAIN_METRICS},
+        "pairs": path.n * (path.n - 1) // 2 if path.is_compared else 0,
+        **fields(path, "windows", "too_short"),
+        "reason": path.reason.en,
+    }
+
 
 _NEXT = Command(
     line="hengwen init my-model",

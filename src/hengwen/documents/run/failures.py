@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from hengwen.documents import cells
-from hengwen.documents.answers.blocks import AnswerFilter
-from hengwen.documents.blocks import Cell, Details, Link, Sentence, Table
+from hengwen.documents.blocks import AnswerFilter, Cell, Details, Link, Sentence, Table
 from hengwen.documents.cells import left, reason_text
+from hengwen.documents.run.courses import score_counts
 from hengwen.documents.run.findings import Finding
-from hengwen.documents.run.report import has_answers
+from hengwen.documents.run.report import Report, has_answers
 from hengwen.documents.run.tables import CHECKPOINT, FAILED
-from hengwen.documents.run.words import score_counts
 from hengwen.results.coverage import failed_answers
+from hengwen.results.score_summaries import ScoreSummaries
+from hengwen.score_id import ScoreId
 from hengwen.text.language import COLON, MIDDLE_DOT, SPACE, Bilingual, say
-from hengwen.text.numbers import NOTHING, count, percent
-from hengwen.text.safety import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hengwen.documents.run.report import Report
-    from hengwen.results.score_summaries import ScoreSummaries
-    from hengwen.score_id import ScoreId
+from hengwen.text.numbers import NOTHING, count, one_line, percent
 
 MAX_UNREPORTED_SHARE = 0.02
 """Largest share of answers without a score that the first screen does not mention."""

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from hengwen.documents.blocks import Link, Tone
 from hengwen.documents.cells import reason_text
 from hengwen.documents.missing import least_text, mend_text, missing_text
-from hengwen.results.comparisons import family_size
+from hengwen.results.aggregate import Summary
+from hengwen.results.comparisons import Comparison, family_size
 from hengwen.results.coverage import MIN_COVERAGE
-from hengwen.results.score_summaries import scoring_conflict
+from hengwen.results.score_series import ScoreSeries
+from hengwen.results.score_summaries import ScoreSummaries, scoring_conflict
 from hengwen.score_id import IMPORTED_TAG
 from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import COLON, NOTED, SEMICOLON, Bilingual, say
 from hengwen.text.numbers import interval, number, p_text, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.documents.blocks import Link, Tone
-    from hengwen.results.aggregate import Summary
-    from hengwen.results.comparisons import Comparison
-    from hengwen.results.score_series import ScoreSeries
-    from hengwen.results.score_summaries import ScoreSummaries
-
 
 SATURATED_SHARE = 0.8
 """If at least this share of the values (one per prompt and checkpoint) are equal, and no change is

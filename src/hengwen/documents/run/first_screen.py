@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Bar, ScoreLine, Scores, Sentence, Verdict
+from hengwen.documents.blocks import (
+    Bar,
+    Block,
+    Decision,
+    ScoreLine,
+    Scores,
+    Sentence,
+    Text,
+    Tone,
+    Value,
+    Verdict,
+)
 from hengwen.documents.cells import (
     CANNOT_TELL,
+    ScoreName,
     bar_limits,
     cannot_tell_text,
     detectable_text,
-    family_text,
-)
-from hengwen.documents.decision import DecisionWords, PromptChanges
-from hengwen.documents.groups import at_equal_length
-from hengwen.documents.judges.trust import trust_verdicts
-from hengwen.documents.run.courses import best_of, course_of
-from hengwen.documents.run.failures import failure_findings
-from hengwen.documents.run.words import comparison_note
-from hengwen.documents.score_names import (
     difference_text,
+    family_text,
     mean_text,
     reward_verdicts,
     score_names,
     value_text,
 )
+from hengwen.documents.decision import DecisionWords, PromptChanges
+from hengwen.documents.groups import at_equal_length
+from hengwen.documents.judges.trust import trust_verdicts
+from hengwen.documents.run.courses import best_of, comparison_note, course_of
+from hengwen.documents.run.failures import failure_findings
+from hengwen.documents.run.report import Report
 from hengwen.documents.standings import and_list
-from hengwen.results.comparisons import family_size
+from hengwen.results.aggregate import Summary
+from hengwen.results.comparisons import Comparison, family_size
+from hengwen.results.decide import ScoreDecision
+from hengwen.results.group_comparison import GroupComparison
+from hengwen.results.score_summaries import ScoreSummaries
 from hengwen.text.language import COLON, COMMA, MIDDLE_DOT, SEMICOLON, SENTENCE, SPACE, Bilingual, say
 from hengwen.text.numbers import p_text, scale_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from hengwen.documents.blocks import Block, Decision, Text, Tone, Value
-    from hengwen.documents.run.report import Report
-    from hengwen.documents.score_names import ScoreName
-    from hengwen.results.aggregate import Summary
-    from hengwen.results.comparisons import Comparison
-    from hengwen.results.decision import ScoreDecision
-    from hengwen.results.group_comparison import GroupComparison
-    from hengwen.results.score_summaries import ScoreSummaries
 
 WORDS: Mapping[str, tuple[Tone, Bilingual]] = {
     "worse": ("worse", say("fallen")),

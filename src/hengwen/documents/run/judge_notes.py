@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
+from hengwen.documents.answers.sources import StreamedAnswer
 from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN, reasons_text
 from hengwen.documents.run.findings import Finding
-from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
+from hengwen.judges.calibration import Calibration, Estimate
+from hengwen.judges.calibration.certify import is_stale, rubric_hash_of
+from hengwen.judges.trust.biases import LengthBias
+from hengwen.results.score_summaries import ScoreSummaries
 from hengwen.score_id import LEVEL
 from hengwen.text.language import COLON, COMMA, NO_TEXT, NOTED, SENTENCE, Bilingual, say
 from hengwen.text.numbers import interval, number
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.documents.answers.sources import StreamedAnswer
-    from hengwen.judges.calibration import Calibration, Estimate
-    from hengwen.judges.trust.biases import LengthBias
-    from hengwen.results.score_summaries import ScoreSummaries
 
 RULES_JUDGE_NOTE = say(
     "Rules judge: a baseline that checks only what can be decided without a model; it is not a "

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.all_answers import AnswerCollector
-from hengwen.documents.answers.blocks import EMPTY, AnswerFilter
-from hengwen.documents.answers.sources import AnswerList
-from hengwen.documents.blocks import Link
+from hengwen.documents.answers.sources import AnswerList, AnswerSource
+from hengwen.documents.blocks import EMPTY, AnswerFilter, AnswerTable, Link, Size
 from hengwen.documents.groups import group_verdicts
 from hengwen.documents.missing import empty_text
 from hengwen.documents.run.findings import Finding, ScoreContext, finding_of, left_out
@@ -21,33 +20,20 @@ from hengwen.documents.run.judge_notes import (
     stale_warnings,
 )
 from hengwen.documents.standings import names_text
-from hengwen.monitoring.judge_trust import trust_of
+from hengwen.judges.calibration import Calibration
+from hengwen.monitoring.judge_trust import JudgeTrust, trust_of
+from hengwen.records import Run, Usage
 from hengwen.relevance_metrics.trajectory import NO_REASON, Trajectory, trajectory_of_means
-from hengwen.results.comparability import MAX_LABELS
-from hengwen.results.decide import decide, margins_of, score_courses
-from hengwen.results.run_order import run_labels
-from hengwen.results.score_summaries import scoring_conflict, task_scores
-from hengwen.results.score_table import SeriesKey
+from hengwen.results.aggregate import Summary
+from hengwen.results.comparability import MAX_LABELS, run_labels
+from hengwen.results.comparisons import Comparison
+from hengwen.results.coverage import EmptyAnswers
+from hengwen.results.decide import Decision, ScoreCourse, ScoreDecision, decide, margins_of, score_courses
+from hengwen.results.group_comparison import GroupComparison
+from hengwen.results.score_summaries import ScoreSummaries, TaskScores, scoring_conflict, task_scores
+from hengwen.results.score_table import ScoreTable, SeriesKey
+from hengwen.store.queries import ModelCalls
 from hengwen.text.language import Bilingual, both, say
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from hengwen.documents.answers.blocks import AnswerTable, Size
-    from hengwen.documents.answers.sources import AnswerSource
-    from hengwen.judges.calibration import Calibration
-    from hengwen.monitoring.judge_trust import JudgeTrust
-    from hengwen.records import Run, Usage
-    from hengwen.results.aggregate import Summary
-    from hengwen.results.comparisons import Comparison
-    from hengwen.results.coverage import EmptyAnswers
-    from hengwen.results.decide import ScoreCourse
-    from hengwen.results.decision import Decision, ScoreDecision
-    from hengwen.results.group_comparison import GroupComparison
-    from hengwen.results.score_summaries import ScoreSummaries, TaskScores
-    from hengwen.results.score_table import ScoreTable
-    from hengwen.store.queries import ModelCalls
-
 
 WHOLE_ANSWERS = "hengwen report -o report.html --answers full"
 """Command that writes answers whole."""

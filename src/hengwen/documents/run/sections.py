@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hengwen.documents.answers.pairs import KEY_END, WorsePrompts
-from hengwen.documents.blocks import Cell, Details, Sentence, Table
-from hengwen.documents.cells import left, number_cell, right, thousands_cell
+from hengwen.documents.blocks import Block, Cell, Details, Sentence, Table
+from hengwen.documents.cells import left, number_cell, right, score_names, thousands_cell
 from hengwen.documents.run.courses import score_chart
 from hengwen.documents.run.failures import failure_details
+from hengwen.documents.run.report import Report
 from hengwen.documents.run.tables import level_table, score_table, trajectory_table
-from hengwen.documents.score_names import score_names
-from hengwen.engine.budget import Price
+from hengwen.engine.metered_backend import Price
+from hengwen.monitoring.judge_trust import JudgeTrust
 from hengwen.records import Usage
 from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.trajectory import MIN_WINDOWS
+from hengwen.results.decide import ScoreDecision
+from hengwen.results.score_summaries import ScoreSummaries, TaskScores
+from hengwen.store.queries import ModelCalls
 from hengwen.text.language import LIST_COMMA, say
 from hengwen.text.numbers import NOTHING, number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hengwen.documents.blocks import Block
-    from hengwen.documents.run.report import Report
-    from hengwen.monitoring.judge_trust import JudgeTrust
-    from hengwen.results.decision import ScoreDecision
-    from hengwen.results.score_summaries import ScoreSummaries, TaskScores
-    from hengwen.store.queries import ModelCalls
 
 CHANGES = say("Changes by prompt")
 """Title where no score is shown to have fallen."""

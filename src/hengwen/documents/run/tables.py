@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Column, Table
+from hengwen.documents.blocks import AnswerFilter, Cell, Column, Table, Text, Value
 from hengwen.documents.cells import SCORE, fields, left, right
-from hengwen.documents.run.words import KIND_WORDS, score_counts
-from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
-from hengwen.relevance_metrics.trajectory import MIN_WINDOWS
+from hengwen.documents.run.courses import KIND_WORDS, score_counts
+from hengwen.documents.run.report import Report
+from hengwen.records import Run
+from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS, SequenceMetric
+from hengwen.relevance_metrics.trajectory import MIN_WINDOWS, Trajectory
+from hengwen.results.aggregate import Summary
+from hengwen.results.score_summaries import ScoreSummaries
 from hengwen.results.score_table import SeriesKey
 from hengwen.text.language import COLON, LINE_FEED, MIDDLE_DOT, NOTED, SPACE, Bilingual, say
 from hengwen.text.numbers import NOTHING, count, interval, number, scale_text, signed_difference
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.documents.answers.blocks import AnswerFilter
-    from hengwen.documents.blocks import Text, Value
-    from hengwen.documents.run.report import Report
-    from hengwen.records import Run
-    from hengwen.relevance_metrics.sequence_metrics import SequenceMetric
-    from hengwen.relevance_metrics.trajectory import Trajectory
-    from hengwen.results.aggregate import Summary
-    from hengwen.results.score_summaries import ScoreSummaries
 
 CHECKPOINT = left("checkpoint", "检查点", "checkpoint")
 FAILED = say("failed", context="tables")

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from hengwen.errors import DataError
-from hengwen.importers.conversations import read_exchanges
+from hengwen.importers.conversations import Exchange, read_exchanges
 from hengwen.importers.muice.markdown_source import ImportNote
 from hengwen.objective.duplicates.training_set import TrainingSet, read_answers, with_particles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from hengwen.importers.conversations import Exchange
 
 _DESCRIPTIONS = {
     "exact": "have a label that is also an answer in the training data",

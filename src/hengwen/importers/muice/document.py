@@ -7,8 +7,10 @@ from its sentences; if one is missing, the default of the task is used, with a w
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.importers.muice.items import Item, read_items
@@ -16,10 +18,6 @@ from hengwen.importers.muice.markdown_source import ImportNote, MarkdownSection,
 from hengwen.importers.muice.tables import Example, Scoring, read_examples, read_scoring
 from hengwen.io.strict_yaml import read_text
 from hengwen.personas.plan_text import TASKS, PersonaTask, ScaleKey
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 TaskName = Literal["new_topic", "live", "emotion", "daily", "comprehensive"]
 

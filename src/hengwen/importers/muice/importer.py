@@ -5,22 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hengwen._internal.checks import whole_number
+from hengwen._internal.plugins import whole_number
 from hengwen.importers.conversations import Exchange, read_exchanges
 from hengwen.importers.muice.contamination import find_contamination
 from hengwen.importers.muice.document import Document, DocumentTask, protocol_task, read_document
 from hengwen.importers.muice.markdown_source import ImportNote
 from hengwen.importers.muice.samples import exchange_rows, item_rows, topic_rows
-from hengwen.importers.muice.tables import split_clauses
+from hengwen.importers.muice.tables import Example, split_clauses
 from hengwen.importers.muice.tags import choose_topics
+from hengwen.io.output_files import JsonRow
 from hengwen.objective.duplicates.training_set import read_answers
-from hengwen.personas.folder import to_jsonl, write_folder
-from hengwen.personas.persona import Persona, load_persona, system_prompt
+from hengwen.personas.persona import Persona, load_persona, system_prompt, to_jsonl, write_folder
 from hengwen.personas.plan_text import (
     DEFAULT_PRESET,
     JUDGE_YAML,
@@ -34,12 +35,6 @@ from hengwen.personas.plan_text import (
 )
 from hengwen.prompts import load_rubric
 from hengwen.text.language import localized
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.importers.muice.tables import Example
-    from hengwen.io.output_files import JsonRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

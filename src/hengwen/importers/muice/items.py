@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hengwen.errors import DataError
-from hengwen.importers.muice.markdown_source import ImportNote
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hengwen.importers.muice.markdown_source import SourceLine
+from hengwen.importers.muice.markdown_source import ImportNote, SourceLine
 
 _ITEM = re.compile(r" {0,3}(\d+)[.)、]\s*input\s*[:：](.*)", re.IGNORECASE | re.DOTALL)
 _NUMBERED = re.compile(r" {0,3}(\d+)[.)]\s+\S.*", re.DOTALL)

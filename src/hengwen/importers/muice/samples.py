@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from hengwen.importers.conversations import Exchange
+from hengwen.importers.muice.document import Document, DocumentTask
+from hengwen.importers.muice.items import Item
 from hengwen.importers.muice.markdown_source import ImportNote
+from hengwen.importers.muice.tags import Topic
+from hengwen.io.output_files import JsonRow
 from hengwen.objective.duplicates.training_set import with_particles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from hengwen.importers.conversations import Exchange
-    from hengwen.importers.muice.document import Document, DocumentTask
-    from hengwen.importers.muice.items import Item
-    from hengwen.importers.muice.tags import Topic
-    from hengwen.io.output_files import JsonRow
-    from hengwen.personas.persona import Persona
+from hengwen.personas.persona import Persona
 
 _RESULT = re.compile(r"=\s*(-?\d+(?:\.\d+)?)\s*[。.]?\s*$")
 _SUM = re.compile(r"\d\s*[-+*/×÷^]\s*[\w(]")

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hengwen.errors import DataError
 from hengwen.importers.muice.markdown_source import ImportNote, MarkdownSection, Table, TableRow, read_tables
 from hengwen.importers.muice.tags import KNOWN_TAGS, canonical_tag
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         Agreement as Agreement,
         measure_agreement as measure_agreement,
     )
-    from hengwen.judges.calibration.artifact import (
+    from hengwen.judges.calibration.certify import (
         Calibration as Calibration,
         is_stale as is_stale,
         read_calibrations as read_calibrations,
@@ -19,25 +19,22 @@ if TYPE_CHECKING:
         write_calibrations as write_calibrations,
     )
     from hengwen.judges.calibration.certify import calibrate as calibrate
-    from hengwen.judges.calibration.estimates import Estimate as Estimate
+    from hengwen.judges.calibration.statistics import Estimate as Estimate
     from hengwen.judges.calibration.joining import JudgedAnswer as JudgedAnswer
-    from hengwen.judges.calibration.ppi import CorrectedMean as CorrectedMean, ppi_mean as ppi_mean
-    from hengwen.judges.calibration.estimates import Remark as Remark
+    from hengwen.judges.calibration.means import CorrectedMean as CorrectedMean, ppi_mean as ppi_mean
+    from hengwen.judges.calibration.statistics import Remark as Remark
     from hengwen.judges.calibration.statistics import krippendorff_alpha as krippendorff_alpha
-    from hengwen.judges.calibration.within import (
+    from hengwen.judges.calibration.agreement import (
         CheckpointAgreement as CheckpointAgreement,
         WithinAgreement as WithinAgreement,
     )
 
 _EXPORTS = {
-    "agreement": "Agreement measure_agreement",
-    "artifact": "Calibration is_stale read_calibrations rubric_hash_of write_calibrations",
-    "certify": "calibrate",
-    "estimates": "Estimate Remark",
+    "agreement": "Agreement CheckpointAgreement WithinAgreement measure_agreement",
+    "certify": "Calibration calibrate is_stale read_calibrations rubric_hash_of write_calibrations",
     "joining": "JudgedAnswer",
-    "ppi": "CorrectedMean ppi_mean",
-    "statistics": "krippendorff_alpha",
-    "within": "CheckpointAgreement WithinAgreement",
+    "means": "CorrectedMean ppi_mean",
+    "statistics": "Estimate Remark krippendorff_alpha",
 }
 
 if not TYPE_CHECKING:

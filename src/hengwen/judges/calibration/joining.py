@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from hengwen.objective.text import normal_form
-from hengwen.text.safety import same_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hengwen.prompts.rubric import Rubric
-    from hengwen.records import AnswerKey, Label
+from hengwen.prompts.rubric import Rubric
+from hengwen.records import AnswerKey, Label
+from hengwen.text.numbers import same_text
 
 MEAN, MAJORITY = "mean", "majority"
 """How the values of several raters become one; the name of a rater takes the values of this rater alone."""

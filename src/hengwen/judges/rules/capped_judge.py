@@ -6,22 +6,16 @@ If the judge gave no level, there is no final score, because a failure never bec
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from hengwen.judges.rules.rule import evidence_sentences
-from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, is_local
-from hengwen.records import Failure, Outcome, Score
+from hengwen.judges.rules.rule import RuleResult, RuleSet, evidence_sentences
+from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, Judge, is_local
+from hengwen.records import Failure, Outcome, Response, Sample, Scale, Score, Verdict
 from hengwen.score_id import final_part, judge_name, score_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.judges.rules.rule import RuleResult, RuleSet
-    from hengwen.protocols import Judge
-    from hengwen.records import Response, Sample, Scale, Verdict
-    from hengwen.text.language import Language
+from hengwen.text.language import Language
 
 VERSION = 1
 """Version of the computation from a level and its caps to a final score; it is a part of the signature."""
@@ -46,7 +40,7 @@ class CappedJudge:
 
     Examples:
         >>> import asyncio
-        >>> from hengwen.judges.rules.copy_rules import NearDuplicate
+        >>> from hengwen.judges.rules.text_rules import NearDuplicate
         >>> from hengwen.judges.rules.judge import RulesJudge
         >>> from hengwen.judges.rules.rule import RuleSet
         >>> from hengwen.prompts import load_rubric

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
-from hengwen.judges.trust.admission_report import Trial
-from hengwen.prompts.rubric import Bilingual, Key
+from hengwen.judges.trust.admission_report import CheckName, Trial
+from hengwen.prompts.rubric import Bilingual, Key, Rubric
 from hengwen.records import Sample, digest
-from hengwen.text.language import check_language
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hengwen.judges.trust.admission_report import CheckName
-    from hengwen.prompts.rubric import Rubric
-    from hengwen.text.language import Language
+from hengwen.text.language import Language, check_language
 
 Degradation = Literal["labelled", "off_topic", "truncated", "duplicated", "scrambled"]
 DEGRADATIONS: tuple[Degradation, ...] = get_args(Degradation)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
+from hengwen.judges.trust.canaries import CanaryReport
 from hengwen.records import Usage
 from hengwen.stats.mean_interval import clustered_wilson
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hengwen.judges.trust.canaries import CanaryReport
-
 
 CheckName = Literal["examples_exact", "examples_near", "persona_swap", "degraded", "padded", "repeats"]
 CHECK_NAMES: tuple[CheckName, ...] = get_args(CheckName)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
-from hengwen.backends.parsing import WrappedBackend, parsing_backend
+from hengwen.backends.parameters import WrappedBackend, parsing_backend
 from hengwen.judges.panel import Panel
 from hengwen.judges.rubric.judge import MAX_SAMPLES, RubricJudge
 from hengwen.judges.rules.capped_judge import CappedJudge
@@ -27,17 +28,13 @@ from hengwen.judges.trust.admission_report import (
     TrialResult,
 )
 from hengwen.judges.trust.canaries import level_or_failure
-from hengwen.records import Failure, Response, Sample, Score, Usage, Verdict
+from hengwen.prompts.rubric import Rubric
+from hengwen.protocols import Backend, Judge, Parsed
+from hengwen.records import Failure, Reply, Request, Response, Sample, Score, Usage, Verdict
 from hengwen.results.comparability import provenance_of
+from hengwen.text.language import Language
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from hengwen.prompts.rubric import Rubric
-    from hengwen.protocols import Backend, Judge, Parsed
-    from hengwen.records import Reply, Request
-    from hengwen.text.language import Language
-
     VariantFor = Callable[[JudgeQuery], tuple[Judge, Sample]]
 
 

@@ -5,20 +5,73 @@ A number that the data do not determine is None with a reason, never 0.
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import atanh, sqrt, tanh
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.judges.trust.model_families import same_family
-from hengwen.stats.difference_interval import average_ranks
+from hengwen.stats.mean_interval import average_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from numpy.typing import NDArray
+
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "openai": ("gpt", "chatgpt", "o1", "o3", "o4", "codex", "davinci"),
+    "anthropic": ("claude",),
+    "google": ("gemini", "gemma", "palm"),
+    "meta": ("llama", "codellama"),
+    "qwen": ("qwen", "qwq", "qvq", "tongyi"),
+    "deepseek": ("deepseek",),
+    "zhipu": ("glm", "chatglm", "codegeex"),
+    "mistral": ("mistral", "mixtral", "ministral", "magistral"),
+    "yi": ("yi",),
+    "baichuan": ("baichuan",),
+    "internlm": ("internlm",),
+    "baidu": ("ernie",),
+    "bytedance": ("doubao",),
+    "moonshot": ("kimi", "moonshot"),
+    "tencent": ("hunyuan",),
+    "minimax": ("minimax", "abab"),
+    "microsoft": ("phi", "wizardlm"),
+    "xai": ("grok",),
+    "cohere": ("cohere", "aya"),
+    "rwkv": ("rwkv",),
+    "stepfun": ("stepfun",),
+}
+"""Words that identify a family in a model name; digits may follow a word (``qwen2``).
+
+Words that are also common in checkpoint names, such as ``step`` and ``seed``, are not in the list.
+"""
+
+
+def families_of(model: str) -> frozenset[str]:
+    """Return the vendor families that a model name shows: none, one or several."""
+    name = model.rstrip("/").rpartition("/")[2].casefold()
+    words = set(re.findall(r"[a-z]+[0-9]?|[0-9]+", name))
+    words |= {word.rstrip("0123456789") for word in words}
+    return frozenset(family for family, known_words in FAMILIES.items() if words & set(known_words))
+
+
+def same_family(judge: str, target: str) -> frozenset[str]:
+    """Return the vendor families to which both models belong."""
+    return families_of(judge) & families_of(target)
+
+
+def same_family_warning(judge: str, target: str) -> str:
+    """Return a warning if a judge and the judged model share a vendor family, else an empty string."""
+    shared = ", ".join(sorted(same_family(judge, target)))
+    if not shared:
+        return ""
+    return (
+        f"{judge} and {target} are both of the {shared} family: judges tend to favour their own family; "
+        "compare with human labels or use a judge of another family"
+    )
+
 
 BiasInterval = tuple[float, float]
 

@@ -6,22 +6,19 @@ import asyncio
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
 from hengwen.judges.panel import outcomes_or_failures
 from hengwen.prompts.rubric import NonEmptyStr, Rubric, verdict_shape
+from hengwen.protocols import Judge
 from hengwen.records import Failure, Response, Sample, Verdict, digest
 from hengwen.text.language import Language
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.protocols import Judge
 
 
 def level_or_failure(judge: Judge, rubric: Rubric, result: Verdict | BaseException) -> float | Failure:

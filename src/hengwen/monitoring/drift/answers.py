@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL, MannKendall, Omission, StepTests
+from hengwen.monitoring.drift.score_drift import (
+    MIN_MANN_KENDALL,
+    DriftAnswer,
+    DriftDirection,
+    MannKendall,
+    Omission,
+    StepTests,
+)
+from hengwen.monitoring.drift.series import TestedSeries
 from hengwen.relevance_metrics.inversions import tau_b, tied_pairs
-from hengwen.relevance_metrics.trajectory import trajectory_of_means
+from hengwen.relevance_metrics.trajectory import Trajectory, trajectory_of_means
 from hengwen.results.comparisons import ALPHA
 from hengwen.stats.checkpoints import (
     MIN_CHECKPOINTS,
     MIN_CORRELATED,
+    NewestTest,
+    SlopeTest,
     jump_test,
     newest_test,
     pettitt_test,
@@ -23,14 +34,7 @@ from hengwen.stats.checkpoints import (
 from hengwen.stats.paired import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import ArrayLike, NDArray
-
-    from hengwen.monitoring.drift.score_drift import DriftAnswer, DriftDirection
-    from hengwen.monitoring.drift.series import TestedSeries
-    from hengwen.relevance_metrics.trajectory import Trajectory
-    from hengwen.stats.checkpoints import NewestTest, SlopeTest
 
     Floats = NDArray[np.float64]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -11,27 +12,19 @@ import numpy as np
 from hengwen.errors import ConfigError
 from hengwen.monitoring.drift.score_drift import LeftOut
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
+from hengwen.records import Kind, Run, Scale
 from hengwen.results.aggregate import group_variance
 from hengwen.results.comparability import comparability_of, distinct_parts
-from hengwen.results.comparisons import compare_checkpoints
+from hengwen.results.comparisons import Comparison, compare_checkpoints
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
-from hengwen.results.decide import ScoreCourse, decide, margins_of
-from hengwen.results.score_series import ScoreMatrix
-from hengwen.results.score_table import SeriesKey
-from hengwen.score_id import LEVEL
+from hengwen.results.decide import Decision, ScoreCourse, decide, margins_of
+from hengwen.results.group_comparison import GroupComparison
+from hengwen.results.score_series import ScoreMatrix, ScoreSeries
+from hengwen.results.score_table import Column, ScoreTable, SeriesKey
+from hengwen.score_id import LEVEL, ScoreId
+from hengwen.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.records import Kind, Run, Scale
-    from hengwen.results.comparisons import Comparison
-    from hengwen.results.decision import Decision
-    from hengwen.results.group_comparison import GroupComparison
-    from hengwen.results.score_series import ScoreSeries
-    from hengwen.results.score_table import Column, ScoreTable
-    from hengwen.score_id import ScoreId
-    from hengwen.store import Store
-
     AnswerPairs = tuple[list[float], list[float]]
     """Scores and human labels, in the same order, of the answers that have both."""
 

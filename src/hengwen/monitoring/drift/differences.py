@@ -7,31 +7,31 @@ level.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hengwen.monitoring.drift.answers import baseline_members, obstacle_of
-from hengwen.monitoring.drift.score_drift import BaselineDifference, PromptChange, ScoreDrift
-from hengwen.results.comparisons import CHANGES, compare_checkpoints, family_size
+from hengwen.monitoring.drift.score_drift import (
+    BaselineDifference,
+    DiffersAnswer,
+    Problem,
+    PromptChange,
+    ScoreDrift,
+)
+from hengwen.monitoring.drift.series import TestedSeries
+from hengwen.results.comparisons import CHANGES, Comparison, compare_checkpoints, family_size
 from hengwen.stats.checkpoints import shrink_changes
-from hengwen.stats.difference_interval import difference_interval, effect_sizes
 from hengwen.stats.exchange import draws_for, exchange_test
-from hengwen.stats.paired import holm, sign_flip_test
+from hengwen.stats.mean_interval import DifferenceInterval, EffectSizes, difference_interval, effect_sizes
+from hengwen.stats.paired import PairedTest, holm, sign_flip_test
 from hengwen.stats.power import detectable_difference
 from hengwen.stats.step_down import MIN_UNITS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
-
-    from hengwen.monitoring.drift.score_drift import DiffersAnswer, Problem
-    from hengwen.monitoring.drift.series import TestedSeries
-    from hengwen.results.comparisons import Comparison
-    from hengwen.stats.difference_interval import DifferenceInterval, EffectSizes
-    from hengwen.stats.paired import PairedTest
 
     Floats = NDArray[np.float64]
 

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
 from hengwen.errors import DataError
 from hengwen.io.row_reader import read_number, read_rows
 from hengwen.monitoring.drift.score_drift import HumanAgreement
+from hengwen.monitoring.drift.series import TestedSeries
+from hengwen.records import Run
 from hengwen.relevance_metrics import compare_rankings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from hengwen.monitoring.drift.series import TestedSeries
-    from hengwen.records import Run
 
 Key = tuple[str, str, str, str]
 """(checkpoint, task, sample id, score); an empty text means any."""

@@ -9,21 +9,18 @@ difference is a drift.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from hengwen.results.comparisons import ALPHA, family_size
-
-if TYPE_CHECKING:
-    from hengwen.monitoring.judge_trust import JudgeTrust
-    from hengwen.records import Kind, Run, Scale
-    from hengwen.relevance_metrics import RankingComparison
-    from hengwen.relevance_metrics.trajectory import Trajectory
-    from hengwen.results.comparisons import Comparison
-    from hengwen.results.coverage import EmptyAnswers
-    from hengwen.results.decision import Decision
-    from hengwen.results.group_comparison import GroupComparison
-    from hengwen.stats.checkpoints import ChangePoint, NewestTest, SlopeTest, VarianceBySource
-    from hengwen.stats.difference_interval import DifferenceInterval, EffectSizes
+from hengwen.monitoring.judge_trust import JudgeTrust
+from hengwen.records import Kind, Run, Scale
+from hengwen.relevance_metrics import RankingComparison
+from hengwen.relevance_metrics.trajectory import Trajectory
+from hengwen.results.comparisons import ALPHA, Comparison, family_size
+from hengwen.results.coverage import EmptyAnswers
+from hengwen.results.decide import Decision
+from hengwen.results.group_comparison import GroupComparison
+from hengwen.stats.checkpoints import ChangePoint, NewestTest, SlopeTest, VarianceBySource
+from hengwen.stats.mean_interval import DifferenceInterval, EffectSizes
 
 MIN_MANN_KENDALL = 5
 """Minimum number of checkpoints of the Mann-Kendall test; with 4, the smallest p-value is .083."""

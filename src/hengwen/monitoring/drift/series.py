@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.monitoring.drift.score_drift import CheckpointMean
-from hengwen.results.score_series import ScoreSeries, adjusted_means, pairs_to_test
-from hengwen.stats.checkpoints import mean_variance, variance_by_source
+from hengwen.monitoring.drift.collect import CollectedScore
+from hengwen.monitoring.drift.score_drift import CheckpointMean, LeftOut
+from hengwen.results.score_series import ScoreMatrix, ScoreSeries, adjusted_means, pairs_to_test
+from hengwen.stats.checkpoints import VarianceBySource, mean_variance, variance_by_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from hengwen.monitoring.drift.collect import CollectedScore
-    from hengwen.monitoring.drift.score_drift import LeftOut
-    from hengwen.results.score_series import ScoreMatrix
-    from hengwen.stats.checkpoints import VarianceBySource
 
     Floats = NDArray[np.float64]
 

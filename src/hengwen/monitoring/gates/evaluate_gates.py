@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hengwen.errors import ConfigError
-from hengwen.monitoring.gates.baselines import Baselines
+from hengwen.judges.calibration.certify import Calibration
+from hengwen.monitoring.gates.baselines import Baselines, TestedRun
 from hengwen.monitoring.gates.comparisons import Comparer
-from hengwen.monitoring.gates.results import GateReport, GateResult, nothing_scored, worst
-from hengwen.monitoring.gates.tested_run import TestedRun
+from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult, nothing_scored, worst
 from hengwen.monitoring.gates.thresholds import threshold_result
 from hengwen.monitoring.judge_trust import judge_trust
-from hengwen.plans.gates import NoDropTerm, ThresholdTerm, check_addresses, matching, parse_gate
+from hengwen.plans.gates import Gate, NoDropTerm, Term, ThresholdTerm, check_addresses, matching, parse_gate
 from hengwen.plans.locations import locate
 from hengwen.plans.plan import Plan, load_plan
+from hengwen.records import Run
+from hengwen.results.comparability import training_order
 from hengwen.results.decide import rewards_of
-from hengwen.results.run_order import training_order
 from hengwen.score_id import split_address
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from hengwen.judges.calibration.artifact import Calibration
-    from hengwen.monitoring.gates.results import TermResult
-    from hengwen.plans.gates import Gate, Term
-    from hengwen.records import Run
-    from hengwen.store import Store
+from hengwen.store import Store
 
 
 def evaluate_gates(

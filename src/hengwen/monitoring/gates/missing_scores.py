@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hengwen.monitoring.gates.results import RunCoverage, worst
-from hengwen.monitoring.tested_scores import tested_scores
+from hengwen.monitoring.gates.baselines import TestedRun
+from hengwen.monitoring.gates.results import GateOutcome, RunCoverage, TermResult, worst
+from hengwen.monitoring.tested_scores import Family, tested_scores
 from hengwen.plans.gates import matching
+from hengwen.records import Run
+from hengwen.results.aggregate import Summary
 from hengwen.results.coverage import MIN_COVERAGE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.monitoring.gates.results import GateOutcome, TermResult
-    from hengwen.monitoring.gates.tested_run import TestedRun
-    from hengwen.monitoring.tested_scores import Family
-    from hengwen.records import Run
-    from hengwen.results.aggregate import Summary
-    from hengwen.results.score_summaries import ScoreSummaries
+from hengwen.results.score_summaries import ScoreSummaries
 
 
 def run_coverage(checkpoint: str, address: str, summary: Summary, prompts: int | None = None) -> RunCoverage:

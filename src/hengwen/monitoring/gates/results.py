@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from hengwen.monitoring.judge_trust import JudgeTrust
-    from hengwen.monitoring.run_comparison import ScoreComparison
-    from hengwen.plans.gates import Tier
-    from hengwen.records import Run, Scale
-    from hengwen.results.aggregate import Summary
-    from hengwen.results.coverage import EmptyAnswers
-    from hengwen.score_id import ScoreId
+from hengwen.monitoring.judge_trust import JudgeTrust
+from hengwen.monitoring.run_comparison import ScoreComparison
+from hengwen.plans.gates import Tier
+from hengwen.records import Run, Scale
+from hengwen.results.aggregate import Summary
+from hengwen.results.coverage import EmptyAnswers
+from hengwen.score_id import ScoreId
 
 GateOutcome = Literal["passed", "failed", "inconclusive", "error"]
 """``inconclusive``: the data do not decide. ``error``: nothing is scored."""

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
+from hengwen.judges.calibration.certify import Calibration
+from hengwen.monitoring.gates.baselines import TestedRun, stale_parts
+from hengwen.monitoring.gates.comparisons import MIN_CLUSTERS, PromptSample
 from hengwen.monitoring.gates.missing_scores import run_coverage, with_coverages
-from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored
-from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
-from hengwen.monitoring.gates.tested_run import stale_parts
-from hengwen.results.aggregate import deciding_interval, prompt_values, range_of
+from hengwen.monitoring.gates.results import GateOutcome, Reason, TermResult, failures_text, nothing_scored
+from hengwen.plans.gates import Operator, ThresholdTerm
+from hengwen.results.aggregate import Summary, deciding_interval, prompt_values, range_of
 from hengwen.results.coverage import MIN_COVERAGE
-
-if TYPE_CHECKING:
-    from hengwen.judges.calibration.artifact import Calibration
-    from hengwen.monitoring.gates.results import GateOutcome, Reason
-    from hengwen.monitoring.gates.tested_run import TestedRun
-    from hengwen.plans.gates import Operator, ThresholdTerm
-    from hengwen.results.aggregate import Summary
-    from hengwen.results.score_table import Column
-
+from hengwen.results.score_table import Column
 
 CONFIDENCE = 0.95
 """Minimum confidence level of an interval that decides a condition. If the interval of a score of a group of

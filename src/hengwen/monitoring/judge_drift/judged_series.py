@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from hengwen.records import Score
+from hengwen.records import Outcome, Row, Run, Score
 from hengwen.results.comparability import (
     PROVENANCE,
     ComparabilityKey,
@@ -14,13 +15,7 @@ from hengwen.results.comparability import (
     comparability_of,
     provenance_parts,
 )
-from hengwen.results.score_table import Column, SeriesKey
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from hengwen.records import Outcome, Row, Run
-    from hengwen.results.score_table import AnswerId, ScoreTable
+from hengwen.results.score_table import AnswerId, Column, ScoreTable, SeriesKey
 
 PANEL_TAG = "|panel:"
 """Text that the signature of every panel (several models that judge together) contains."""

@@ -7,14 +7,15 @@ never among the scores of a checkpoint. The old judge, where it still answers, j
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from hengwen.engine.job import Job, TaskJob
-from hengwen.engine.metered_backend import CallContext, DryLedger
-from hengwen.engine.pacing import Committer
+from hengwen.engine.metered_backend import CallContext, Committer, DryLedger
 from hengwen.errors import ConfigError
 from hengwen.monitoring.judge_drift.report import (
     CROSSED,
@@ -25,29 +26,25 @@ from hengwen.monitoring.judge_drift.report import (
     rejudging_for,
 )
 from hengwen.plans.overrides import is_plan_path, resolve_plan
-from hengwen.plans.suite import LoadedPlan, load_judges
-from hengwen.records import Run, digest_of
-from hengwen.runs.estimate_plan import estimates_of
+from hengwen.plans.plan import Plan
+from hengwen.plans.suite import LoadedPlan, LoadedTask, load_judges
+from hengwen.protocols import Judge, Ledger
+from hengwen.records import Reducer, Response, Run, Sample, digest_of
 from hengwen.runs.options import RunOptions
 from hengwen.runs.resources import RunResources
-from hengwen.runs.run_facts import scoring_versions
 from hengwen.runs.run_job import package_versions, run_job
-from hengwen.runs.run_plan import run_result, run_session
-from hengwen.runs.stopping import Interrupts, run_until_complete
+from hengwen.runs.run_plan import (
+    CostEstimate,
+    Interrupts,
+    RunResult,
+    estimates_of,
+    run_result,
+    run_session,
+    run_until_complete,
+)
+from hengwen.runs.task_scores import scoring_versions
 from hengwen.score_id import judged_scores
-from hengwen.store.store import opened_store
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from hengwen.plans.plan import Plan
-    from hengwen.plans.suite import LoadedTask
-    from hengwen.protocols import Judge, Ledger
-    from hengwen.records import Reducer, Response, Sample
-    from hengwen.runs.estimate_plan import CostEstimate
-    from hengwen.runs.run_plan import RunResult
-    from hengwen.store.store import Store
+from hengwen.store.store import Store, opened_store
 
 
 def rejudge(  # noqa: PLR0913 - keyword-only options

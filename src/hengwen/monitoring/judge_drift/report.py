@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.judge_drift.stored_verdicts import StoredVerdicts
-from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
-from hengwen.monitoring.judge_trust import judge_trust
+from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, Reason, decide
+from hengwen.monitoring.judge_trust import JudgeTrust, judge_trust
+from hengwen.records import Run
+from hengwen.results.comparability import training_order
 from hengwen.results.comparisons import ALPHA
 from hengwen.results.decide import rewards_of
-from hengwen.results.run_order import training_order
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.monitoring.judge_drift.verdicts import Reason
-    from hengwen.monitoring.judge_trust import JudgeTrust
-    from hengwen.records import Run
-    from hengwen.store import Store
-
+from hengwen.store import Store
 
 Problem = Literal["", "one checkpoint", "no judged scores"]
 PASSES = (1, 2)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from hengwen.monitoring.judge_drift.consistency import judge_consistency
 from hengwen.monitoring.judge_drift.effects import (
     MARGIN_SHARE,
     AnchorChanges,
+    Bounds,
+    Effect,
+    JudgeConsistency,
+    RejudgedAnswer,
     adjusted_effect,
     anchor_effect,
+    judge_consistency,
+    length_adjustment,
     paired_effect,
 )
 from hengwen.monitoring.judge_drift.judged_series import (
@@ -25,24 +31,13 @@ from hengwen.monitoring.judge_drift.judged_series import (
     restricted,
     with_values_of,
 )
-from hengwen.monitoring.judge_drift.length import RejudgedAnswer, length_adjustment
-from hengwen.monitoring.judge_drift.verdicts import MIN_ANCHORS, AnchorAgreement, JudgedScoreDrift
-from hengwen.records import Score
-from hengwen.results.paired_values import pair_values
-from hengwen.score_id import LEVEL
+from hengwen.monitoring.judge_drift.verdicts import MIN_ANCHORS, AnchorAgreement, JudgedScoreDrift, Reason
+from hengwen.records import Row, Scale, Score
+from hengwen.results.paired_values import PairedValues, pair_values
+from hengwen.results.score_table import AnswerId, Column
+from hengwen.score_id import LEVEL, ScoreId
 from hengwen.stats.mean_interval import level_index
 from hengwen.stats.paired import sign_flip_test
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
-    from hengwen.monitoring.judge_drift.effects import Bounds, Effect
-    from hengwen.monitoring.judge_drift.verdicts import Reason
-    from hengwen.records import Row, Scale
-    from hengwen.results.paired_values import PairedValues
-    from hengwen.results.score_table import AnswerId, Column
-    from hengwen.score_id import ScoreId
 
 AnchorId = tuple[str | None, int | None, str]
 """(sample id, repeat, hash of prompt and answer). An edited anchor has a new hash, so it is a new anchor."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.judges.panel import short_labels
@@ -18,18 +19,12 @@ from hengwen.monitoring.judge_drift.judged_series import (
 )
 from hengwen.monitoring.judge_drift.score_changes import RunAnchors, Verdicts, with_changes
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
-from hengwen.results.run_order import run_labels
+from hengwen.records import Run
+from hengwen.results.comparability import run_labels
 from hengwen.results.score_summaries import task_scores
-from hengwen.results.score_table import SeriesKey
-from hengwen.score_id import LEVEL
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from hengwen.records import Run
-    from hengwen.results.score_table import AnswerId, ScoreTable
-    from hengwen.score_id import ScoreId
-    from hengwen.store import Store
+from hengwen.results.score_table import AnswerId, ScoreTable, SeriesKey
+from hengwen.score_id import LEVEL, ScoreId
+from hengwen.store import Store
 
 
 @dataclass

@@ -10,25 +10,24 @@ twenty would name both although only one has drifted.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from hengwen.monitoring.judge_drift.consistency import MIN_KAPPA
-from hengwen.monitoring.judge_drift.effects import MARGIN_SHARE
+from hengwen.monitoring.judge_drift.effects import (
+    MARGIN_SHARE,
+    MIN_KAPPA,
+    Effect,
+    JudgeConsistency,
+    LengthAdjustment,
+)
+from hengwen.records import Scale
+from hengwen.results.comparability import Difference
 from hengwen.results.comparisons import ALPHA
 from hengwen.results.coverage import MIN_COVERAGE
-from hengwen.stats.equivalence import is_within
+from hengwen.results.paired_values import PairedValues
 from hengwen.stats.paired import benjamini_hochberg, enough_clusters, holm, too_few
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
-    from hengwen.monitoring.judge_drift.effects import Effect
-    from hengwen.monitoring.judge_drift.length import LengthAdjustment
-    from hengwen.records import Scale
-    from hengwen.results.comparability import Difference
-    from hengwen.results.paired_values import PairedValues
+from hengwen.stats.power import is_within
 
 DriftVerdict = Literal["stable", "model drifted", "judge drifted", "both", "cannot tell"]
 Arm = Literal["re-judged", "anchors"]

@@ -14,6 +14,7 @@ also among the rarest bigrams of the other text, so the index stores only the ra
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from math import ceil, floor
 from typing import TYPE_CHECKING
@@ -21,8 +22,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from numpy.typing import NDArray
 
 

@@ -14,6 +14,7 @@ measures the false negatives.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,6 @@ import numpy as np
 from hengwen.objective.duplicates.exact_index import bigram_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
 
 _RATIO_HASHES, _RATIO_RECALL = 600, 0.95

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import Indel
 
-from hengwen._internal.checks import check_texts
+from hengwen._internal.plugins import check_texts
 from hengwen.objective.duplicates import exact_index
 from hengwen.objective.duplicates.exact_index import bigram_codes
-from hengwen.objective.lcs import lcs_length
-from hengwen.objective.text import normal_form
+from hengwen.objective.text import lcs_length, normal_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import NDArray
 
 THRESHOLD = 0.85

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count, zip_longest
-from typing import TYPE_CHECKING
 
+from hengwen.objective.lyrics.parsed import LyricLine, ParsedLyric, Section
 from hengwen.objective.lyrics.phases import count_factor, match_sections
+from hengwen.objective.lyrics.rules import LyricRules
 from hengwen.objective.rhyme import rhyme_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hengwen.objective.lyrics.parsed import LyricLine, ParsedLyric, Section
-    from hengwen.objective.lyrics.rules import LyricRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import fsum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from hengwen.objective.lyrics.parsed import LyricLine, ParsedLyric, Section
+from hengwen.objective.lyrics.rules import LyricOptions, LyricRules
 from hengwen.objective.matching import matching_blocks, ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.objective.lyrics.parsed import LyricLine, ParsedLyric, Section
-    from hengwen.objective.lyrics.rules import LyricOptions, LyricRules
 
 
 @dataclass(frozen=True, kw_only=True)

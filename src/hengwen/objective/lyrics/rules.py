@@ -8,7 +8,7 @@ from math import isclose, isfinite
 from typing import Any, Literal, TypeAlias, get_args
 
 from hengwen.errors import did_you_mean
-from hengwen.objective.option_checks import build_signature
+from hengwen.objective.checks import build_signature
 
 RuleSetName = Literal["document", "muchin"]
 READINGS: tuple[RuleSetName, ...] = ("document", "muchin")

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.table import Table
 
 from hengwen._internal.workers import map_stream
 from hengwen.objective.lyrics import parse_document, parse_muchin
-from hengwen.objective.lyrics.parsed import ParsedPair
+from hengwen.objective.lyrics.lines import LineDiagnosis
+from hengwen.objective.lyrics.parsed import ParsedLyric, ParsedPair
 from hengwen.objective.lyrics.phases import LyricPhases, bonus_share, compute_phases
-from hengwen.objective.lyrics.rules import LyricOptions, Parse, RhymeScope, build_options
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from rich.table import Table
-
-    from hengwen.objective.lyrics.lines import LineDiagnosis
-    from hengwen.objective.lyrics.parsed import ParsedLyric
-    from hengwen.objective.lyrics.rules import RuleSetName, RulesLike
-
+from hengwen.objective.lyrics.rules import (
+    LyricOptions,
+    Parse,
+    RhymeScope,
+    RuleSetName,
+    RulesLike,
+    build_options,
+)
 
 _HEADER = ("#", "section", "template", "lyric", "factor", "class", "rhymes", "line")
 

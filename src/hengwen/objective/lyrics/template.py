@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from hengwen.objective.lyrics import parse_document, parse_muchin
-from hengwen.objective.lyrics.rules import resolve_rules
+from hengwen.objective.lyrics.parsed import Section
+from hengwen.objective.lyrics.rules import RulesLike, resolve_rules
 from hengwen.objective.rhyme import last_han
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hengwen.objective.lyrics.parsed import Section
-    from hengwen.objective.lyrics.rules import RulesLike
 
 _TAG = re.compile(r"\([\w-]+\)")
 _NEARLY = re.compile(r"[(（\[【<].*[)）\]】>]:?")

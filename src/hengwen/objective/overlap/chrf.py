@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
-from hengwen._internal.checks import whole_number
-from hengwen.objective.option_checks import check_choice, check_flag
+from hengwen._internal.plugins import whole_number
+from hengwen.objective.checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
-from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
+from hengwen.objective.overlap.bleu import References, as_corpus, as_references, check_hypothesis
 from hengwen.objective.text import Width, fold_width
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.objective.overlap.pairs import References
 
 MAX_CHARACTERS = 200_000
 """Maximum number of characters of a text, whose n-grams take more than a kilobyte a character."""

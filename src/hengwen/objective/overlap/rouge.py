@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import fsum
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
-from hengwen.objective.lcs import lcs_length
-from hengwen.objective.option_checks import build_signature, check_choice, check_flag
-from hengwen.objective.text import TOKEN_SPLITS, TokenSplit, Width, fold_width, split_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from hengwen.objective.overlap.pairs import References
-
+from hengwen.objective.checks import build_signature, check_choice, check_flag
+from hengwen.objective.overlap.bleu import References
+from hengwen.objective.text import TOKEN_SPLITS, TokenSplit, Width, fold_width, lcs_length, split_tokens
 
 MAX_CELLS = 2_000_000_000
 """Maximum product of the numbers of tokens of two compared sentences: 250 MB of bits."""

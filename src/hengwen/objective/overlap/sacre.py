@@ -6,15 +6,13 @@ Only this module calls private methods of sacrebleu: the two methods that sacreb
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from math import fsum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hengwen.errors import PluginError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Family = Literal["BLEU", "CHRF", "TER"]
 MetricOptions = tuple[tuple[str, Any], ...]

@@ -2,31 +2,191 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from hengwen._internal.checks import whole_number
-from hengwen.objective.option_checks import SingleScore, check_choice
+from hengwen._internal.plugins import whole_number
+from hengwen.objective.checks import SingleScore, check_choice
 from hengwen.objective.overlap import bleu as bleus
 from hengwen.objective.overlap import chrf as chrfs
 from hengwen.objective.overlap import rouge as rouges
+from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap import ter as ters
-from hengwen.objective.overlap.corpus import RESAMPLES, corpus_interval
-from hengwen.objective.overlap.corpus_rows import (
-    PERCENT_SCALE,
-    RATIO_SCALE,
-    TER_SCALE,
-    CorpusRows,
-    bleu_rows,
-    chrf_rows,
-    ter_rows,
-)
-from hengwen.objective.overlap.pairs import as_references, usable_corpus
+from hengwen.objective.overlap.bleu import as_references, usable_corpus
 from hengwen.objective.text import choose_bleu_tokenizer
 from hengwen.records import Response, Sample, Scale, Score
+from hengwen.stats.mean_interval import check_confidence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+RESAMPLES = 1000
+MIN_BOOTSTRAP_CLUSTERS = 30
+"""Minimum number of clusters (groups of dependent texts) for the bootstrap. With fewer clusters, bootstrap
+intervals are too narrow, so Student's t intervals are used instead."""
+_MAX_BATCH_COUNTS = 4_000_000
+"""Maximum size (bootstrap samples x clusters) of the table of draws that is in memory at a time."""
+
+
+def corpus_interval(
+    statistics: Sequence[Sequence[float]],
+    value: Callable[[Sequence[float]], float],
+    clusters: Sequence[str],
+    *,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[float, float] | None:
+    """Return the interval of a value that is computed from statistics summed over texts."""
+    import numpy as np
+
+    if len(statistics) != len(clusters):
+        raise ValueError(f"{len(statistics)} statistics but {len(clusters)} clusters")
+    check_confidence(confidence)
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, got {resamples}")
+    index = {name: position for position, name in enumerate(dict.fromkeys(clusters))}
+    if len(index) < 2:
+        return None
+    rows = np.asarray(statistics, dtype=np.float64)
+    sums = np.zeros((len(index), rows.shape[1]))
+    np.add.at(sums, [index[name] for name in clusters], rows)
+    if len(index) < MIN_BOOTSTRAP_CLUSTERS:
+        return _jackknife(sums, value, confidence)
+    return _bootstrap(sums, value, confidence, resamples, seed)
+
+
+def _jackknife(
+    sums: NDArray[np.float64], value: Callable[[Sequence[float]], float], confidence: float
+) -> tuple[float, float]:
+    import numpy as np
+    from scipy.special import stdtrit
+
+    total, groups = sums.sum(axis=0), len(sums)
+    without = np.array([value((total - cluster_sums).tolist()) for cluster_sums in sums])
+    error = float(np.sqrt((groups - 1) / groups * np.square(without - without.mean()).sum()))
+    middle, half = value(total.tolist()), float(stdtrit(groups - 1, 0.5 + confidence / 2)) * error
+    return middle - half, middle + half
+
+
+def _bootstrap(
+    sums: NDArray[np.float64],
+    value: Callable[[Sequence[float]], float],
+    confidence: float,
+    resamples: int,
+    seed: int,
+) -> tuple[float, float]:
+    import numpy as np
+
+    rng, groups = np.random.default_rng(seed), len(sums)
+    values: list[float] = []
+    while len(values) < resamples:
+        size = min(resamples - len(values), max(1, _MAX_BATCH_COUNTS // groups))
+        drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=size)
+        values += [value(total) for total in (drawn @ sums).tolist()]
+    low, high = np.quantile(values, [0.5 - confidence / 2, 0.5 + confidence / 2])
+    return float(low), float(high)
+
+
+PERCENT_SCALE = Scale(low=0.0, high=100.0)
+RATIO_SCALE = Scale(low=0.0, high=1.0)
+TER_SCALE = Scale(low=0.0, high=1e6, higher_is_better=False)
+"""Scale of TER (translation edit rate), which has no upper bound: a hypothesis may be much longer than its
+reference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusRows:
+    """The statistics and the value of a corpus for one metric."""
+
+    name: str
+    """Name of the score, such as ``bleu.corpus``."""
+    rows: Sequence[Sequence[float]]
+    """Statistics (counts, from which the value is computed) of each text that can be scored."""
+    value_of: Callable[[Sequence[float]], float]
+    """Function that computes the value from statistics (counts) summed over texts."""
+    value: float
+    scale: Scale
+    tokenizer: str
+    signature: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def bleu_rows(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: bleus.BleuOptions
+) -> CorpusRows:
+    """Return the BLEU of a validated corpus, with the n-gram counts of each text."""
+    tokenizer, rows = bleus.corpus_statistics(hypotheses, references, options)
+    total = sacre.sum_statistics(rows)
+    bleu = bleus.bleu_from_statistics(total, options, tokenizer, sacre.reference_count(references))
+    return CorpusRows(
+        name="bleu.corpus",
+        rows=rows,
+        value_of=_sacrebleu_value("BLEU", options.for_sacrebleu(tokenizer)),
+        value=bleu.score,
+        scale=PERCENT_SCALE,
+        tokenizer=tokenizer,
+        signature=bleu.signature,
+        details={
+            "precisions": list(bleu.precisions),
+            "brevity_penalty": bleu.brevity_penalty,
+            "hypothesis_length": bleu.hypothesis_length,
+            "reference_length": bleu.reference_length,
+        },
+    )
+
+
+def chrf_rows(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: chrfs.ChrfOptions
+) -> CorpusRows:
+    """Return the chrF of a validated corpus, with the n-gram counts of each text."""
+    rows = chrfs.corpus_statistics(hypotheses, references, options)
+    chrf = chrfs.chrf_from_statistics(sacre.sum_statistics(rows), options, sacre.reference_count(references))
+    return CorpusRows(
+        name="chrf.corpus",
+        rows=rows,
+        value_of=_sacrebleu_value("CHRF", options.for_sacrebleu),
+        value=chrf.score,
+        scale=PERCENT_SCALE,
+        tokenizer="character n-grams",
+        signature=chrf.signature,
+    )
+
+
+def ter_rows(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: ters.TerOptions
+) -> CorpusRows:
+    """Return the TER (translation edit rate) of a validated corpus, with the edits in each text."""
+    tokenizer, rows = ters.corpus_statistics(hypotheses, references, options)
+    total = sacre.sum_statistics(rows)
+    ter = ters.ter_from_statistics(total, options, tokenizer, sacre.reference_count(references))
+    return CorpusRows(
+        name="ter.corpus",
+        rows=rows,
+        value_of=_edit_rate,
+        value=ter.score,
+        scale=TER_SCALE,
+        tokenizer=tokenizer,
+        signature=ter.signature,
+        details={"edits": ter.edits, "reference_length": ter.reference_length},
+    )
+
+
+def _sacrebleu_value(
+    family: sacre.Family, options: sacre.MetricOptions
+) -> Callable[[Sequence[float]], float]:
+    return lambda sums: float(sacre.score(family, options, sums).score)
+
+
+def _edit_rate(sums: Sequence[float]) -> float:
+    """Return the edits per 100 reference tokens."""
+    edits, length = sums
+    if not length:
+        return 100.0 if edits else 0.0
+    return float(100 * edits / length)
 
 
 class RequiresReferences:

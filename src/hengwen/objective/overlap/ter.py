@@ -5,19 +5,15 @@ An edit is an insertion, a deletion, a substitution or a shift of words.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
-from hengwen._internal.checks import whole_number
-from hengwen.objective.option_checks import check_choice, check_flag
+from hengwen._internal.plugins import whole_number
+from hengwen.objective.checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
-from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
+from hengwen.objective.overlap.bleu import References, as_corpus, as_references, check_hypothesis
 from hengwen.objective.text import Width, char_tokens, choose_bleu_tokenizer, fold_width
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hengwen.objective.overlap.pairs import References
 
 Split = Literal["tercom", "char", "whitespace"]
 TER_TOKENIZERS: tuple[Split, ...] = get_args(Split)

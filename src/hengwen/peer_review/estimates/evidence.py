@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hengwen.peer_review.battles import Battles
 from hengwen.peer_review.estimates.judge_bt import JudgeModel
-from hengwen.peer_review.estimates.method import drawn_questions
-from hengwen.peer_review.estimates.pair_models import PairCounts, PairModel, pair_counts
-from hengwen.peer_review.estimates.votes import ConsistencyVotes, Votes, uniform_votes
+from hengwen.peer_review.estimates.votes import (
+    ConsistencyVotes,
+    FittedMethod,
+    PairCounts,
+    PairModel,
+    RankingMethod,
+    Votes,
+    drawn_questions,
+    pair_counts,
+    uniform_votes,
+)
 from hengwen.peer_review.tastes import Taste, common_tastes
 from hengwen.peer_review.verdicts import (
     Matches,
@@ -19,16 +29,10 @@ from hengwen.peer_review.verdicts import (
     combine_orders,
     distinct_verdicts,
 )
-from hengwen.stats.rankings.codes import distinct_codes, win_groups
-from hengwen.stats.rankings.rank_intervals import rank_correlation, rank_intervals
+from hengwen.stats.rankings.pair_models import distinct_codes, rank_correlation, rank_intervals, win_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
-
-    from hengwen.peer_review.battles import Battles
-    from hengwen.peer_review.estimates.method import FittedMethod, RankingMethod
 
 
 KEEPS_OWN: tuple[RankingMethod, ...] = ("judge-bt", "consistency")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hengwen.peer_review.estimates.method import cluster_covariance
-from hengwen.peer_review.estimates.pair_models import (
+from hengwen.peer_review.estimates.votes import (
+    cluster_covariance,
     pair_counts,
     prior_where_needed,
     question_table,
     resampled_sums,
 )
-from hengwen.stats.rankings.codes import distinct_codes, group_sums, stable_order, table_sums
+from hengwen.peer_review.verdicts import Verdicts
 from hengwen.stats.rankings.judge_model import (
     COARSE,
     JudgeDesign,
@@ -23,12 +23,16 @@ from hengwen.stats.rankings.judge_model import (
     information_of,
     predict,
 )
-from hengwen.stats.rankings.pair_models import fit_bradley_terry
+from hengwen.stats.rankings.pair_models import (
+    distinct_codes,
+    fit_bradley_terry,
+    group_sums,
+    stable_order,
+    table_sums,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from hengwen.peer_review.verdicts import Verdicts
 
 Covariate = Literal["first", "length", "own"]
 

@@ -17,7 +17,7 @@ from hengwen.importers.verdicts import DETAILS, Wins, scan_any_rows
 from hengwen.io.row_reader import MAX_COUNT, DataRow
 from hengwen.records import STATUSES, Failure, Kind, Outcome, Scale, Score
 from hengwen.score_id import IMPORTED_TAG, LEVEL, ScoreId
-from hengwen.text.safety import replace_controls, replace_surrogates, short_repr, shorten
+from hengwen.text.numbers import replace_controls, replace_surrogates, short_repr, shorten
 
 MAX_NAME = 200
 """Maximum number of characters of the name of a checkpoint, task, judge or score."""

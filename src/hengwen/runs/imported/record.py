@@ -185,7 +185,7 @@ def import_verdicts(  # noqa: PLR0913 - options of the command
 def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
     paths = [Path(files)] if isinstance(files, (str, Path)) else [Path(file) for file in files]
     for path in paths:
-        if path.exists() and not path.is_file():
+        if path.is_fifo() or path.is_dir():
             raise DataError(f"{path}: not a regular file; files are read several times")
     return paths
 

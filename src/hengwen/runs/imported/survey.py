@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from hengwen.errors import ConfigError, DataError, did_you_mean
 from hengwen.records import Run, Sample, Score, digest
 from hengwen.runs.imported.reading import ImportedScore, RunKey, ScoreFile
-from hengwen.runs.run_facts import sample_hashes, usual_repeats
+from hengwen.runs.task_scores import sample_hashes, usual_repeats
 from hengwen.score_id import LEVEL, ScoreId
 
 MAX_LISTED = 20

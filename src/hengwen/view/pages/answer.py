@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,31 +12,24 @@ from sqlalchemy import func, select
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from hengwen.documents.answers.outcomes import shown_text
+from hengwen.documents.answers.all_answers import shown_text
 from hengwen.documents.answers.sources import AnswerRecord, ScoreExplainer, answer_record
 from hengwen.errors import ConfigError
 from hengwen.prompts.render import neutralize
-from hengwen.score_id import caps
-from hengwen.store.evaluation_codec import evaluator_from, rows_from
-from hengwen.store.ledger import read_attempt
-from hengwen.store.queries import select_evaluations
-from hengwen.store.record_codec import storable_text
+from hengwen.records import Attempt, Outcome, Run
+from hengwen.score_id import ScoreId, caps
+from hengwen.store import Store
+from hengwen.store.evaluation_codec import Evaluator, evaluator_from, rows_from, storable_text
+from hengwen.store.queries import Answer, select_evaluations
+from hengwen.store.store import read_attempt
 from hengwen.store.tables import attempt, evaluation, response
-from hengwen.text.safety import one_line, replace_surrogates
+from hengwen.text.numbers import one_line, replace_surrogates
 from hengwen.view import answer_parts as words
 from hengwen.view.page import respond, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from hengwen.records import Attempt, Outcome, Run
-    from hengwen.score_id import ScoreId
-    from hengwen.store import Store
-    from hengwen.store.evaluation_codec import Evaluator
-    from hengwen.store.queries import Answer
 
 MAX_REPEATS = 50
 """Number of answers to a prompt that a page shows of each checkpoint."""

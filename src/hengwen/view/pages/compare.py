@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.routing import Route
 
 from hengwen.documents.answers.pairs import WorsePrompts
-from hengwen.documents.answers.sources import StoredAnswers
+from hengwen.documents.answers.sources import SourceKey, StoredAnswers
+from hengwen.documents.blocks import AnswerPairs, Document
 from hengwen.documents.compare.document import compare_document
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare_runs import compare_runs, scoring_conflict
-from hengwen.results.answers_to_read import prompt_changes
-from hengwen.results.run_order import run_labels
-from hengwen.results.score_summaries import task_scores
-from hengwen.results.score_table import SeriesKey
+from hengwen.records import Run
+from hengwen.results.answers_to_read import PromptChange, prompt_changes
+from hengwen.results.comparability import run_labels
+from hengwen.results.score_summaries import ScoreSummaries, task_scores
+from hengwen.results.score_table import ScoreTable, SeriesKey
+from hengwen.store import Store
 from hengwen.view import words
-from hengwen.view.data import matching, tags
+from hengwen.view.data import StoreData, matching, tags
 from hengwen.view.page import address, awaited_document, chosen_runs, respond, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from hengwen.documents.answers.blocks import AnswerPairs
-    from hengwen.documents.answers.sources import SourceKey
-    from hengwen.documents.blocks import Document
-    from hengwen.records import Run
-    from hengwen.results.answers_to_read import PromptChange
-    from hengwen.results.score_summaries import ScoreSummaries
-    from hengwen.results.score_table import ScoreTable
-    from hengwen.store import Store
-    from hengwen.view.data import StoreData
 
 ROWS = 10
 """Prompts of a page, each with both answers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote_plus
@@ -11,29 +12,22 @@ from starlette.routing import Route
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare_runs import scoring_conflict
 from hengwen.objective.duplicates.similarity import near_duplicates
+from hengwen.records import Run
 from hengwen.results.aggregate import value_by_prompt
-from hengwen.results.answers_to_read import disagreements, prompt_changes
-from hengwen.results.run_order import run_labels
-from hengwen.results.score_summaries import task_scores
-from hengwen.results.score_table import SeriesKey
+from hengwen.results.answers_to_read import PromptChange, disagreements, prompt_changes
+from hengwen.results.comparability import run_labels
+from hengwen.results.score_summaries import ScoreSummaries, task_scores
+from hengwen.results.score_table import Column, ScoreTable, SeriesKey
 from hengwen.score_id import LEVEL
+from hengwen.store import Store
 from hengwen.text.numbers import interval, minus, number, signed
 from hengwen.view import words
-from hengwen.view.data import AnswerScore, answer_scores, prompts, texts
+from hengwen.view.data import AnswerScore, StoreData, answer_scores, prompts, texts
 from hengwen.view.page import address, chosen_runs, respond, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from hengwen.records import Run
-    from hengwen.results.answers_to_read import PromptChange
-    from hengwen.results.score_summaries import ScoreSummaries
-    from hengwen.results.score_table import Column, ScoreTable
-    from hengwen.store import Store
-    from hengwen.view.data import StoreData
 
 COLUMNS = 8
 """Checkpoints beside each other: those around the chosen one, and the one it is compared with."""

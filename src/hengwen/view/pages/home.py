@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -14,24 +15,20 @@ from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.routing import Route
 
 from hengwen.documents.answers.pairs import KEY_END
+from hengwen.documents.blocks import Decision, Document, Text, Verdict
+from hengwen.documents.run.courses import STATUS_WORDS
 from hengwen.documents.run.document import report_document
-from hengwen.documents.run.words import STATUS_WORDS
 from hengwen.errors import HengwenError
 from hengwen.plans.endpoints import listed_price
+from hengwen.records import Run
 from hengwen.text.numbers import format_timestamp
 from hengwen.view import words
-from hengwen.view.data import progress
+from hengwen.view.data import Progress, StoreData, progress
 from hengwen.view.page import address, awaited_document, respond, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
-
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from hengwen.documents.blocks import Decision, Document, Text, Verdict
-    from hengwen.records import Run
-    from hengwen.view.data import Progress, StoreData
 
 NEWS_SECONDS = 1.0
 """Seconds between two looks at what runs."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from hengwen.documents.blocks import Cell, Chart, Decision, Document, Point, Sentence, Series, Table
+from hengwen.documents.blocks import Block, Cell, Chart, Decision, Document, Point, Sentence, Series, Table
 from hengwen.documents.cells import count_cell, left, right
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.calibrate import calibrate_document
 from hengwen.documents.judges.doctor import attack_words, check_words
 from hengwen.documents.judges.trust import trust_verdicts
+from hengwen.judges.calibration import Calibration
 from hengwen.labels.calibration_data import (
     CalibrationRequest,
     calibrate_score,
@@ -23,23 +25,17 @@ from hengwen.labels.calibration_data import (
     select_scores,
 )
 from hengwen.monitoring.judge_drift.report import judge_drift
-from hengwen.monitoring.judge_trust import judge_trust
+from hengwen.monitoring.judge_trust import JudgeTrust, judge_trust
+from hengwen.records import Label, Run
+from hengwen.store import Store
 from hengwen.text.language import Bilingual, say
 from hengwen.text.numbers import number, plural
 from hengwen.view.data import has_labels
 from hengwen.view.page import chosen_runs, respond, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from hengwen.documents.blocks import Block
-    from hengwen.judges.calibration import Calibration
-    from hengwen.monitoring.judge_trust import JudgeTrust
-    from hengwen.records import Label, Run
-    from hengwen.store import Store
 
 JUDGES = say("Judges")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import unicodedata
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -12,26 +13,22 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Route
 
-from hengwen.documents.answers.outcomes import shown_text
+from hengwen.documents.answers.all_answers import shown_text
 from hengwen.errors import ConfigError, HengwenError, StoreError
+from hengwen.labels.desk import LabelDesk
 from hengwen.labels.file import RATER, preference_pairs
-from hengwen.runs.human_rows import store_labels
+from hengwen.records import Label
+from hengwen.runs.task_scores import store_labels
 from hengwen.store import open_store
 from hengwen.text.language import localized
-from hengwen.text.safety import replace_surrogates
+from hengwen.text.numbers import replace_surrogates
 from hengwen.view import words
-from hengwen.view.page import respond, view_of
-from hengwen.view.security import read_form
+from hengwen.view.data import StoreData
+from hengwen.view.page import read_form, respond, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from hengwen.labels.desk import LabelDesk
-    from hengwen.records import Label
-    from hengwen.view.data import StoreData
 
 MAX_TEXT = 100_000
 """Characters of an answer that a rater sees; who reads more needs another tool."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +14,6 @@ from hengwen.cli.ui.output import Face
 from hengwen.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hengwen.io.row_reader import DataRow
 
 

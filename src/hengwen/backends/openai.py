@@ -1,35 +1,232 @@
-"""Backend for any OpenAI-compatible endpoint. Each request is sent once; the engine decides on retries.
-
-Requests are encoded here and sent with aiohttp: the models of the ``openai`` package would double the CPU
-time of a judgment. Its client only provides the URL and the headers.
-"""
+"""Backend for OpenAI and compatible endpoints."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
 from time import perf_counter
 from typing import Any
 
-from hengwen.backends.http.endpoint import NO_KEY, Endpoint, validate_url, without_secrets
-from hengwen.backends.http.errors import (
+import orjson
+
+from hengwen.backends.http import (
     MAX_RAW,
+    NO_KEY,
+    Endpoint,
+    HttpTransport,
     causes_of,
     message_of_error_body,
     no_answer_in_time,
     redact,
     status_error,
+    validate_url,
+    without_secrets,
 )
-from hengwen.backends.http.transport import HttpTransport
-from hengwen.backends.openai.reply import raw_body, read_reply
-from hengwen.backends.openai.request import ChatRequestEncoder
-from hengwen.backends.parameters import SchemaModes, backend_signature
+from hengwen.backends.parameters import (
+    SCHEMA_NAME,
+    SchemaModes,
+    backend_signature,
+    call_params,
+    checked_params,
+    encode,
+    without_limits,
+)
 from hengwen.errors import BackendError, ConfigError
 from hengwen.io.untrusted_json import parse_json
-from hengwen.records import Reply, Request
-from hengwen.text.safety import replace_surrogates
+from hengwen.records import Message, Reply, Request, Usage
+from hengwen.text.numbers import replace_surrogates
+
+MAX_CACHED_ENDS = 256
+"""Maximum number of cached request ends (the part of a body after the messages)."""
+
+
+class ChatRequestEncoder:
+    """Encode the request bodies of one backend."""
+
+    def __init__(self, model: str, params: Mapping[str, Any], *, limits: bool) -> None:
+        self._head = replace_surrogates(f'{{"model":{encode(model)},"messages":').encode()
+        self._params = checked_params(params)
+        self._limits = limits
+        self._ends: dict[tuple[object, ...], tuple[object, bytes]] = {}
+
+    def encode(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
+        """Return the body of a request."""
+        try:
+            messages = _encode_messages(request.messages)
+        except orjson.JSONEncodeError:  # orjson refuses lone surrogates
+            messages = _encode_messages(
+                [(role, replace_surrogates(content)) for role, content in request.messages]
+            )
+        return self._head + messages + self._end(request, response_format, logprobs)
+
+    def _end(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
+        """Return the part of the body after the messages, from the cache if the request has no parameters."""
+        if request.params:
+            return self._encode_end(request, response_format, logprobs)
+        repeat = request.repeat if "seed" in self._params else 1
+        cache_key = (id(request.schema), response_format, logprobs, repeat)
+        cached = self._ends.get(cache_key)
+        if cached is None:
+            if len(self._ends) >= MAX_CACHED_ENDS:
+                self._ends.clear()
+            # the cache entry holds the schema, so that no other object can get the same id()
+            cached = (request.schema, self._encode_end(request, response_format, logprobs))
+            self._ends[cache_key] = cached
+        return cached[1]
+
+    def _encode_end(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
+        params = self._params | call_params(self._params, request, logprobs)
+        if request.schema is not None:
+            schema = request.schema if self._limits else without_limits(request.schema)
+            params |= _schema_params(schema, response_format)
+        text = "".join(f",{encode(name)}:{encode(value)}" for name, value in params.items()) + "}"
+        return replace_surrogates(text).encode()
+
+
+def _encode_messages(messages: Sequence[Message]) -> bytes:
+    return orjson.dumps([{"role": role, "content": content} for role, content in messages])
+
+
+def _schema_params(schema: Mapping[str, Any], response_format: str) -> dict[str, Any]:
+    if response_format == "json_schema":
+        json_schema = {"name": SCHEMA_NAME, "strict": True, "schema": schema}
+        return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
+    if response_format == "json_object":
+        return {"response_format": {"type": "json_object"}}
+    if response_format == "tool":
+        function = {"name": SCHEMA_NAME, "description": "Give the verdict.", "parameters": schema}
+        return {
+            "tools": [{"type": "function", "function": function}],
+            "tool_choice": {"type": "function", "function": {"name": SCHEMA_NAME}},
+        }
+    return {}
+
+
+MAX_COUNT = 2**53
+"""Token counts of this size or more are ignored as wrong."""
+
+Alternative = tuple[bytes, float]
+"""A token that the model could have chosen: (bytes, log-probability)."""
+Token = tuple[bytes, float, tuple[Alternative, ...]]
+"""A token that the model chose: (bytes, log-probability, alternatives)."""
+
+
+def read_reply(
+    body: object,
+    latency: float = 0.0,
+    secrets: Iterable[str] = (),
+    *,
+    response_format: str = "",
+    logprobs: bool = False,
+) -> Reply:
+    """Return the reply in a decoded body."""
+    secrets = tuple(secrets)
+    choice = _first_choice(body)
+    message = choice.get("message") if choice is not None else None
+    if choice is None or not isinstance(message, dict):
+        words = redact(message_of_error_body(body), secrets)
+        problem = (
+            f"the endpoint answered with an error: {words}" if words else "the reply is no chat completion"
+        )
+        raise BackendError(problem, raw=raw_body(body, secrets), retryable=True)
+    refusal = message.get("refusal")
+    if isinstance(refusal, str) and refusal.strip():
+        raise BackendError("the model refused to answer", status="refused", raw=raw_body(body, secrets))
+    arguments = _tool_arguments(message.get("tool_calls")) if response_format == "tool" else None
+    text = arguments or _text(message.get("content"))
+    if text is None:
+        raise BackendError("the reply holds no text", raw=raw_body(body, secrets), retryable=True)
+    assert isinstance(body, dict)
+    return Reply(
+        text=redact(text, secrets),
+        model=redact(text_or_empty(body.get("model")), secrets),
+        usage=read_usage(body.get("usage"), "prompt_tokens", "completion_tokens"),
+        latency=latency,
+        finish=redact(text_or_empty(choice.get("finish_reason")), secrets) or "stop",
+        response_format=response_format,
+        logprobs=read_logprobs(choice.get("logprobs")) if logprobs else None,
+    )
+
+
+def _first_choice(body: object) -> dict[str, Any] | None:
+    choices = body.get("choices") if isinstance(body, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else None
+
+
+def _text(content: object) -> str | None:
+    """Return the text of a message's content, which is a string or a list of parts; None if it is neither."""
+    if content is None:
+        return ""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        content = "".join(part for part in parts if isinstance(part, str))
+    return replace_surrogates(content) if isinstance(content, str) else None
+
+
+def _tool_arguments(calls: object) -> str | None:
+    """Return the arguments of all tool calls as one text, with one line per call."""
+    if not isinstance(calls, list):
+        return None
+    functions = [call.get("function") for call in calls if isinstance(call, dict)]
+    arguments = [function.get("arguments") for function in functions if isinstance(function, dict)]
+    lines = [
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in arguments
+    ]
+    return replace_surrogates("\n".join(lines))
+
+
+def text_or_empty(value: object) -> str:
+    """Return a text without lone surrogates; "" for anything else."""
+    return replace_surrogates(value) if isinstance(value, str) else ""
+
+
+def read_usage(usage: object, input_tokens: str, output_tokens: str) -> Usage:
+    """Return the tokens of one call from the fields with these names."""
+    counts: Mapping[str, Any] = usage if isinstance(usage, dict) else {}
+    return Usage(
+        calls=1,
+        input_tokens=_count(counts.get(input_tokens)),
+        output_tokens=_count(counts.get(output_tokens)),
+    )
+
+
+def _count(value: object) -> int:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_COUNT
+    return value if isinstance(value, int) and is_count else 0
+
+
+def raw_body(body: object, secrets: Iterable[str]) -> str:
+    """Return the body of a reply as it is kept with a failure: cut, and without secrets."""
+    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
+    return redact(replace_surrogates(text), secrets)[:MAX_RAW]
+
+
+def read_logprobs(value: object) -> tuple[Token, ...] | None:
+    """Read the field ``logprobs`` of a choice (one reply of a chat completion)."""
+    content = value.get("content") if isinstance(value, dict) else None
+    if not isinstance(content, list) or not content:
+        return None
+    try:
+        return tuple(
+            (*_alternative(entry), tuple([_alternative(other) for other in entry.get("top_logprobs") or ()]))
+            for entry in content
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _alternative(entry: dict[str, Any]) -> Alternative:
+    raw_bytes, logprob = entry.get("bytes"), float(entry["logprob"])
+    if isnan(logprob):
+        raise ValueError("a log-probability is not a number")
+    if isinstance(raw_bytes, list):
+        return bytes(raw_bytes), logprob
+    return entry["token"].encode("utf-8", "surrogatepass"), logprob
+
 
 STAINLESS_HEADER_PREFIX = "X-Stainless-"
 """Prefix of headers that describe the platform and the Python version; these headers are not sent."""
@@ -198,7 +395,7 @@ class OpenAIBackend:
             from httpx2 import AsyncBaseTransport, AsyncClient
             from openai import AsyncOpenAI
 
-            from hengwen.backends.http.transport import HttpTransport
+            from hengwen.backends.http import HttpTransport
 
             access = self._access = Endpoint(self._base_url, self.api_key_env)
             client = AsyncOpenAI(

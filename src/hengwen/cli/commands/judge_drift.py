@@ -18,6 +18,7 @@ from hengwen.errors import ConfigError
 if TYPE_CHECKING:
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport
 
+
 _CALL_OPTIONS = (
     *("score", "base_url", "concurrency", "budget", "price"),
     *("time_limit", "dry_run", "fresh", "wait", "trust"),
@@ -70,7 +71,7 @@ def judge_drift(
 
     Exits with 5 if the budget is reached; the same command resumes.
     """
-    from hengwen.cli.ui.progress import resumable_progress
+    from hengwen.cli.ui.output import resumable_progress
     from hengwen.documents.dry_run import dry_run_document
     from hengwen.documents.judge_drift import judge_drift_document
     from hengwen.monitoring.judge_drift.rejudging import estimate_rejudging, rejudge

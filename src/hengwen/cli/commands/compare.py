@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.inputs import name_plan, open_existing_store
-from hengwen.cli.ui.messages import print_warning
+from hengwen.cli.ui.inputs import name_plan, open_existing_store, print_warning
 from hengwen.cli.ui.output import Face
 
 RUN_HELP = "A run id, a prefix of one, or a checkpoint name (its newest run)."

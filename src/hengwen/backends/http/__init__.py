@@ -1,1 +1,0 @@
-"""The HTTP layer that backends share: endpoint settings, transport, conversion of errors."""

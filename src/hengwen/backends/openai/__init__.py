@@ -1,1 +1,0 @@
-"""Backend for OpenAI and compatible endpoints."""

@@ -1,1 +1,0 @@
-"""Commands about several checkpoints or a stream of scores."""
