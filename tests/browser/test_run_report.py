@@ -105,19 +105,6 @@ def test_a_value_of_the_first_screen_and_a_number_of_failures_lead_to_their_answ
     }
 
 
-def test_a_scatter_has_a_dot_for_each_pair_of_values_within_its_frame(demo, opened) -> None:
-    page = opened(demo["en"])
-    page.evaluate("for (const e of document.querySelectorAll('details:has(> .charts)')) e.open = true")
-    charts = page.locator("svg.chart:has(.pair)")
-    assert charts.count() >= 2
-    for chart in charts.all():
-        for dot in chart.locator(".pair").all():
-            box, frame = dot.bounding_box(), chart.bounding_box()
-            assert box is not None
-            assert frame is not None
-            assert frame["x"] <= box["x"] <= frame["x"] + frame["width"] - box["width"]
-
-
 def test_a_link_of_the_contents_leads_to_its_section_and_opens_what_is_folded(demo, opened) -> None:
     page = opened(demo["en"])
     targets = [link.get_attribute("href") for link in page.locator("header nav a").all()]

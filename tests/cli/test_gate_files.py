@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import each_row
 
-from hengwen.cli.commands.gate import comment_mark, comment_markdown, junit_xml, summary_markdown
+from hengwen.cli.gate_files import comment_mark, comment_markdown, junit_xml, summary_markdown
 from hengwen.monitoring.gates.results import GateOutcome, GateReport, GateResult, TermResult
 from hengwen.plans.gates import Tier
 from hengwen.records import Run

@@ -127,12 +127,12 @@ def test_two_judgments_of_one_file_pay_once(
     suite(COUNT)
     path, more = tmp_path / "x.db", ("--rubric", "persona_generic", "-o")
     judge_server.hold_after = HELD
-    first = start(tmp_path / "a.jsonl", path, *more, str(tmp_path / "1.jsonl"), command="judge")
+    first = start(tmp_path / "a.jsonl", path, *more, str(tmp_path / "1.jsonl"), command="score")
     answered(HELD, first)
-    code, _, err = here(tmp_path / "a.jsonl", path, *more, str(tmp_path / "2.jsonl"), command="judge")
+    code, _, err = here(tmp_path / "a.jsonl", path, *more, str(tmp_path / "2.jsonl"), command="score")
     assert code == 1
     assert f"plan 'judge-a' is being run by process {first.pid} on " in err
-    waits = start(tmp_path / "a.jsonl", path, "--wait", *more, str(tmp_path / "3.jsonl"), command="judge")
+    waits = start(tmp_path / "a.jsonl", path, "--wait", *more, str(tmp_path / "3.jsonl"), command="score")
     judge_server.hold_after = None
     for process in (first, waits):
         process.communicate(timeout=900)

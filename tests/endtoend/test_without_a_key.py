@@ -55,7 +55,7 @@ def test_the_rules_judge_takes_the_place_of_models(
 
 def test_every_command_with_a_judge_takes_rules(hengwen, plan: Path) -> None:
     assert hengwen("demo", "--judge", "rules", "-q").code == 0
-    judged = hengwen("judge", "b.jsonl", "-o", "v.jsonl", "--rubric", "lyric_craft", "--judge", "rules")
+    judged = hengwen("score", "b.jsonl", "-o", "v.jsonl", "--rubric", "lyric_craft", "--judge", "rules")
     assert judged.code == 0
     assert hengwen("run", "plan.yaml", "--judge", "rules", "--dry-run").out == "no calls needed\n"
     assert hengwen("doctor", "--judge", "rules", "--dry-run").code == 0
@@ -112,7 +112,7 @@ def test_a_rubric_in_one_language_is_accepted_with_a_warning(hengwen, plan: Path
 
 def test_a_file_of_which_nothing_was_judged_is_exit_1(hengwen, plan: Path, tmp_path: Path) -> None:
     (tmp_path / "plain.yaml").write_text(PLAIN, "utf-8")
-    done = hengwen("judge", "b.jsonl", "-o", "v.jsonl", "--rubric", "plain.yaml")
+    done = hengwen("score", "b.jsonl", "-o", "v.jsonl", "--rubric", "plain.yaml")
     assert done.code == 1
     assert done.err.splitlines()[-1] == (
         "hengwen: none of 2 answers has a level, first reason: the rules judge cannot see this answer: "

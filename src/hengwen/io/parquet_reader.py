@@ -37,9 +37,9 @@ def scan_parquet(path: Path) -> Iterator[DataRow]:
                 if not line.endswith(b"\n"):
                     raise DataError(f"{path}:{number}: the row has more than {MAX_LINE >> 20} MiB")
                 yield DataRow(path, number, parse_json(line))
-            said = reader.stderr.read().decode("utf-8", "replace").strip().splitlines()
+            errors = reader.stderr.read().decode("utf-8", "replace").strip().splitlines()
             if reader.wait():
-                raise DataError(f"{path}: {said[-1] if said else 'it takes too much memory'}")
+                raise DataError(f"{path}: {errors[-1] if errors else 'it takes too much memory'}")
         finally:
             reader.kill()
 

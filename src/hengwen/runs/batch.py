@@ -250,7 +250,7 @@ def import_replies(
     suite = load_suite(plan, trust=True)
     counts: Counter[str] = Counter()
     problems: list[str] = []
-    asked: set[str] = set()
+    call_keys: set[str] = set()
 
     with ExitStack() as files:
         replies = ReplyFiles(paths, files)
@@ -258,18 +258,18 @@ def import_replies(
 
         def read(_: str, backend: Backend, request: Request) -> Reply:
             key = request.key(backend.endpoint)
-            is_new = key not in asked
-            asked.add(key)
-            found = replies.line(key)
-            if found is None or not isinstance(backend, OpenAIBackend):
+            is_new = key not in call_keys
+            call_keys.add(key)
+            reply_line = replies.line(key)
+            if reply_line is None or not isinstance(backend, OpenAIBackend):
                 counts["missing"] += is_new
                 raise BackendError("the call has no reply yet", status=PENDING)
-            place, line = found
+            location, line = reply_line
             try:
                 reply = backend.batch_reply(request, line)
             except BackendError as error:
                 if is_new:
-                    problems.append(f"{place}: {error}")
+                    problems.append(f"{location}: {error}")
                     counts["failed"] += 1
                     counts["missing"] += 1
                 raise BackendError(str(error), status=PENDING) from None
@@ -284,7 +284,7 @@ def import_replies(
                     await walk(resources)
 
         run_until_complete(execute)
-        unasked = replies.keys - asked
+        unasked = replies.keys - call_keys
         counts["stored"] = len(unasked & before)
         counts["unknown"] = len(unasked - before)
     if not counts["imported"] + counts["stored"] + counts["failed"] and not replies.bad:

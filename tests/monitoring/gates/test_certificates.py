@@ -8,7 +8,7 @@ import pytest
 from score_rows import score_of
 
 from hengwen import GateReport, Label, Plan, Store, evaluate_gates
-from hengwen.cli.commands.gate import summary_markdown
+from hengwen.cli.gate_files import summary_markdown
 from hengwen.documents.blocks import Decision
 from hengwen.documents.gates.gate import gate_document
 from hengwen.judges import calibrate

@@ -224,9 +224,9 @@ class _Page:
 
     def table(self, table: Table) -> Lines:
         """Return a table whose columns share the width, or a list of its rows where they do not fit."""
-        shown = [i for i, column in enumerate(table.columns) if self.verbose or not column.is_detail]
-        columns = [table.columns[i] for i in shown]
-        rows = [[self.cell(row[i]) for i in shown] for row in table.rows]
+        indices = [i for i, column in enumerate(table.columns) if self.verbose or not column.is_detail]
+        columns = [table.columns[i] for i in indices]
+        rows = [[self.cell(row[i]) for i in indices] for row in table.rows]
         grid = Grid(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim", show_edge=False)
         least = -GAP
         for i, column in enumerate(columns):
@@ -276,9 +276,9 @@ class _Page:
 
     def pairs(self, block: AnswerPairs) -> Lines:
         """Return the prompts that changed most: the change, the prompt, and on what the change rests."""
-        shown = block.pairs if self.verbose else block.pairs[: answers.SHOWN_PROMPTS]
+        pairs = block.pairs if self.verbose else block.pairs[: answers.SHOWN_PROMPTS]
         lines = [] if self.verbose else self.heading(answers.worst_words(block))
-        for pair in shown:
+        for pair in pairs:
             prompt, change, lost_on = answers.prompt_line(pair, self.language)
             moved = (f"{SHAPES[block.tone]} {change}", STYLES[block.tone])
             if self.verbose:

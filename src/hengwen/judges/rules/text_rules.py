@@ -269,7 +269,7 @@ class TargetCopy:
             return self._copy("exact", "the reference word for word", "与参考回答逐字相同")
         if copy.normalized:
             return self._copy(
-                "particle_only", "the reference but for particles", "与参考回答只差语气词或标点"
+                "particle_only", "the reference without its particles", "与参考回答只差语气词或标点"
             )
         return RuleResult(
             value=0, en="no copy of a reference", zh="不是照抄参考回答", details={"kind": "none"}
@@ -361,7 +361,7 @@ _REPEATS_HANDLED_LATER = (
 _COPY_KINDS = {
     "exact": ("an answer of the training set word for word", "与训练集里的一条回答逐字相同"),
     "particle_only": (
-        "an answer of the training set but for particles",
+        "an answer of the training set without particles",
         "与训练集里的一条回答只差语气词或标点",
     ),
 }
