@@ -24,7 +24,7 @@ CODE_LINES = {
     "__main__": 3,
     "_internal": 399,
     "backends": 1114,
-    "cli": 2836,
+    "cli": 2843,
     "demo": 0,
     "documents": 8586,
     "engine": 1544,
@@ -53,8 +53,8 @@ CODE_LINES = {
     "view": 1780,
 }
 """Lines of code of each package and each module beside them, as `tools/size.py` counts them."""
-MODULES, RECORDS, COMMANDS, OPTIONS = 327, 437, 30, 275
-TEST_LINES = 47499
+MODULES, RECORDS, COMMANDS, OPTIONS = 328, 437, 30, 275
+TEST_LINES = 47488
 """The options of all commands, also those that several share; lines of code of tests."""
 
 

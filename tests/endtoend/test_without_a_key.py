@@ -115,7 +115,7 @@ def test_a_file_of_which_nothing_was_judged_is_exit_1(hengwen, plan: Path, tmp_p
     done = hengwen("score", "b.jsonl", "-o", "v.jsonl", "--rubric", "plain.yaml")
     assert done.code == 1
     assert done.err.splitlines()[-1] == (
-        "hengwen: none of 2 answers has a level, first reason: the rules judge cannot see this answer: "
+        "hengwen: no row could be scored, first failure: the rules judge cannot see this answer: "
         "the rubric has no rules block and nothing is broken"
     )
     assert len((tmp_path / "v.jsonl").read_text("utf-8").splitlines()) == 2
