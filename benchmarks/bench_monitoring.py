@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
 
-    from hengwen.relevance_metrics.permutation_tests import Null
+    from hengwen.relevance_metrics.sequence_metrics import Null
 
 SPEED = "speed"
 """Name of the only part that is measured, not simulated."""
