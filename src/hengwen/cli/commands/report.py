@@ -12,9 +12,9 @@ from hengwen.cli.ui import options
 from hengwen.cli.ui.inputs import name_plan, open_existing_store, print_warning
 from hengwen.cli.ui.output import Face
 from hengwen.errors import ConfigError
-from hengwen.records import Run
 
 if TYPE_CHECKING:
+    from hengwen.records import Run
     from hengwen.store import Store
 
 MAX_NAMES = 4

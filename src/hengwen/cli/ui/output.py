@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.progress import Progress, Task, TaskID
 
 from hengwen.cli.ui import options
 from hengwen.cli.ui.inputs import print_error, print_info, print_warning
 from hengwen.cli.ui.options import choose_language
-from hengwen.documents.blocks import Document
-from hengwen.records import Run
 from hengwen.text.language import Language, localized, say
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, Task, TaskID
+
+    from hengwen.documents.blocks import Document
     from hengwen.engine.metered_backend import Bill
+    from hengwen.records import Run
     from hengwen.runs.run_plan import RunResult
 
 
