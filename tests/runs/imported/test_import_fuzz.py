@@ -100,7 +100,7 @@ def mutated(item: dict[str, Any], rng: random.Random) -> Any:
         place = rng.choice(places(result))
         if not place:
             if rng.random() < 0.05:
-                return rng.choice(ODD)
+                return copy.deepcopy(rng.choice(ODD))
             continue
         parent = result
         for key in place[:-1]:
@@ -110,7 +110,7 @@ def mutated(item: dict[str, Any], rng: random.Random) -> Any:
         elif isinstance(parent, dict) and rng.random() < 0.1:
             parent[rng.choice(["\ud800", "", "x" * 300])] = parent.pop(place[-1])
         else:
-            parent[place[-1]] = rng.choice(ODD)
+            parent[place[-1]] = copy.deepcopy(rng.choice(ODD))
     return result
 
 
